@@ -7,15 +7,15 @@ use super::scan::{Found, Place, list_files};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::{IdentityHints, identity_hints};
-use crate::agent::yaml_file;
+use crate::agent::markdown::{IdentityHints, says_who_it_is};
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
 use crate::modules::may_be_imported;
 use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
-use crate::workspace::vfs::path::{PathAccess, WorkspacePath};
+use crate::workspace::protected_paths::AGENT_ENDINGS;
+use crate::workspace::vfs::path::{Reach, WorkspacePath};
 use crate::workspace::{secrets, yaml};
 
 /// Maximum depth of subfolders that are kept for an agent file.
@@ -307,7 +307,7 @@ fn agent_of(file: &Path, to: &str, strictly: bool) -> Option<PlannedFile> {
     let text = safe_fs::read_text(file, MAX_FILE_BYTES as u64).ok()??;
     let agent = (format.read)(to, &text);
     let lower = to.to_ascii_lowercase();
-    let is_agent_format = lower.ends_with(".mdx") || yaml_file::ENDINGS.iter().any(|ending| lower.ends_with(ending));
+    let is_agent_format = lower.ends_with(".mdx") || AGENT_ENDINGS.iter().any(|ending| lower.ends_with(ending));
     // The extension alone marks such a file as an agent.
     let hints = if is_agent_format {
         IdentityHints { has_keys: true, has_name: true, has_description: true }

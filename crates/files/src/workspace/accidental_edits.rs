@@ -6,12 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::scene_file::id_of;
+use super::scene_file::{SCENE_KEYS, id_of};
 use crate::base::Id;
 use crate::base::text::nearest;
 
-/// The top-level keys of a scene.
-const TOP: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
 /// The keys of a scene's entries, and of the pins and mail within them.
 const WITHIN: [&str; 23] = [
     "id",
@@ -57,7 +55,7 @@ pub(super) struct AccidentalEdit {
 pub(super) fn mistakes(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
     let mut found = Vec::new();
     if let (Value::Object(old), Value::Object(new)) = (old, new) {
-        keys(old, new, &TOP, "the scene", &mut found);
+        keys(old, new, &SCENE_KEYS, "the scene", &mut found);
         for (list, needed) in [("elements", &["id", "kind"][..]), ("agents", &["profile"])] {
             entries(list, needed, old.get(list), new.get(list), &mut found);
         }

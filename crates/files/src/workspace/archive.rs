@@ -12,6 +12,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::secrets;
 use super::vfs::path::{PathAccess, WorkspacePath};
 use crate::base::JobControl;
+use crate::base::paths::file_name;
 use crate::base::text_normalization::{folded, is_unseen, nfc};
 use crate::safe_fs::{EntryKind, Folder};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
@@ -264,7 +265,7 @@ fn shown(path: &str) -> String {
 
 /// Returns why a file is left out; the reason is empty if the file need not be listed.
 fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'static str> {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let is_our_work = name.starts_with('.') && name.ends_with(WORK_ENDING);
     if path == ".workshop" || path == ".git" || is_our_work {
         // The history is copied separately, and git repositories are not part of an export.

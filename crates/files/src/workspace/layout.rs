@@ -11,8 +11,8 @@ pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
 use super::protected_paths::{MODULES, may_be_named};
 pub use super::protected_paths::{is_agent_at_top, name_agent_at_top};
-use crate::base::Problem;
 use crate::base::text_normalization::nfc;
+use crate::base::{Problem, paths};
 use crate::safe_fs::{EntryKind, Folder};
 
 /// The file that makes a folder a workspace.
@@ -90,7 +90,9 @@ pub fn matters(path: &str) -> bool {
     }
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     match parts.as_slice() {
-        [name] => *name == SETTINGS_FILE || *name == HEARTBEAT || INSTRUCTIONS.contains(name) || is_agent_at_top(name),
+        [name] => {
+            *name == SETTINGS_FILE || *name == HEARTBEAT_FILE || INSTRUCTIONS.contains(name) || is_agent_at_top(name)
+        }
         ["scenes", _] => matches!(extension, "yaml" | "yml"),
         ["agents", ..] => {
             let ending = extension.to_ascii_lowercase();
@@ -119,7 +121,7 @@ pub(super) const ROOM_FOLDERS: [&str; 8] =
 const NO_CODE: [&str; 4] = ["state", "sessions", "logs", "node_modules"];
 
 /// The file in an agent folder that says when its agent wakes.
-const HEARTBEAT: &str = "heartbeat.md";
+pub const HEARTBEAT_FILE: &str = "heartbeat.md";
 
 /// The file in which other products configure the MCP servers of a workspace: the only hidden file that a room reads.
 pub const MCP_FILE: &str = ".mcp.json";
@@ -192,9 +194,10 @@ pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
 /// Lists the paths of every file that a room uses, sorted.
 pub(super) fn list(root: &Path) -> (Vec<String>, Vec<Problem>) {
     let mut walk = Walk { root, paths: Vec::new(), problems: Vec::new(), seen: 0 };
-    for name in [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT]
-        .into_iter()
-        .chain(INSTRUCTIONS)
+    for name in
+        [SETTINGS_FILE, MCP_FILE, KEPT_BLACKBOARD, APPROVALS_FILE, ALLOWLIST_FILE, CHECK_IN_FILE, HEARTBEAT_FILE]
+            .into_iter()
+            .chain(INSTRUCTIONS)
     {
         if root.join(name).symlink_metadata().is_ok() {
             walk.paths.push(name.to_owned());
@@ -308,7 +311,7 @@ pub(super) fn read_file(root: &Path, path: &str) -> FileContent {
     };
     // Opened relative to folder handles and without blocking on a pipe, so that the checked file is the one that is
     // read.
-    let opened = folder_of(root, &real).and_then(|folder| folder.open_file(name_of(&real)));
+    let opened = folder_of(root, &real).and_then(|folder| folder.open_file(paths::file_name(&real)));
     let (file, found) = match opened {
         Ok(opened) => opened,
         Err(error) => return cannot(error),
@@ -387,14 +390,9 @@ pub(super) fn real_place(root: &Path, path: &str) -> Result<String, FileContent>
 
 /// Opens the folder that contains the file at a resolved path, without following links.
 fn folder_of(root: &Path, real: &str) -> std::io::Result<Folder> {
-    let way = real.rsplit_once('/').map_or("", |(way, _)| way);
+    let way = paths::folder_of(real);
     let parts = way.split('/').filter(|part| !part.is_empty());
     parts.into_iter().try_fold(Folder::open(root)?, |folder, part| folder.child(part))
-}
-
-/// Returns the last part of a path.
-pub(super) fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

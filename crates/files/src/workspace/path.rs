@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::protected_paths::{AgentWriteRule, guarded, is_agent_at_top};
+use crate::base::paths;
 use crate::base::text::truncate;
 use crate::base::text_normalization::{folded, is_unseen, nfc, skeleton};
 
@@ -126,12 +127,12 @@ impl WorkspacePath {
 
     /// Returns the last component.
     pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or(&self.0)
+        paths::file_name(&self.0)
     }
 
     /// Returns the path of the containing folder; empty for the workspace itself.
     pub fn folder(&self) -> &str {
-        self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
+        paths::folder_of(&self.0)
     }
 
     /// Returns the purpose of the file.

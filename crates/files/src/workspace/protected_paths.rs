@@ -66,7 +66,7 @@ pub const HIDDEN: ProtectedPath =
     place(".*", AgentWriteRule::Never, "files that start with a dot belong to the program");
 
 /// The extensions of files that define agents, whatever their names.
-const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
+pub const AGENT_ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
 /// The extensions of files that a person can open as an agent.
 const NAMED_ENDINGS: [&str; 3] = [".md", ".markdown", ".mdx"];

@@ -24,7 +24,9 @@ pub const MAX_COORDINATE: f32 = 100_000.0;
 /// The maximum number of problems of one file; further ones are summed up in one line.
 const MAX_PROBLEMS: usize = 50;
 
-const SCENE_KEYS: [&str; 8] = ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
+/// The top-level keys of a scene.
+pub(super) const SCENE_KEYS: [&str; 8] =
+    ["name", "seed", "camera", "elements", "agents", "decor", "relationships", "settings"];
 const ELEMENT_KEYS: [&str; 10] =
     ["id", "kind", "label", "position", "owner", "file", "text", "pins", "items", "channel"];
 const AGENT_KEYS: [&str; 4] = ["id", "profile", "position", "behaviour"];

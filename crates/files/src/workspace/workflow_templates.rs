@@ -7,6 +7,7 @@ use include_dir::{Dir, include_dir};
 
 use super::starter::{self, InitError, Initialised};
 use super::yaml;
+use crate::base::paths::file_name;
 
 static WORKFLOWS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../workflows");
 
@@ -43,7 +44,7 @@ impl WorkflowTemplate {
 
     /// Returns the text for a file at this path. A second file gets another workflow name.
     pub fn text_at(&self, path: &str) -> String {
-        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".md");
+        let stem = file_name(path).trim_end_matches(".md");
         let number = stem.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('-'));
         match (number, self.text.split_once("\nname: ").and_then(|(front, rest)| Some((front, rest.split_once('\n')?))))
         {

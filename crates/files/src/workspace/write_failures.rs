@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problems::ProblemReport;
 use super::vfs::{FileFailure, FileOperation, FileOrder, PendingFileOrders};
+use crate::base::paths::folder_of;
 use crate::base::{Id, Problem};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
@@ -122,10 +123,6 @@ fn bytes_of(order: &FileOrder) -> usize {
         FileOperation::Write { content, .. } => content.len(),
         _ => 0,
     }
-}
-
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Records the result of one of the room's own writes, and notifies the person if necessary.

@@ -43,6 +43,12 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Returns a text with its first letter in upper case.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Returns the first paragraph of a text on one line, to be used as its title.
 pub fn first_paragraph(text: &str) -> String {
     let lines = text.trim_start().lines().take_while(|line| !line.trim().is_empty());
@@ -97,6 +103,14 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(first_paragraph(text), called);
+        }
+    }
+
+    #[test]
+    fn the_first_letter_is_capitalised_and_the_others_are_kept() {
+        for (text, expected) in [("", ""), ("ada B", "Ada B"), ("ünïcode", "Ünïcode"), ("ß", "SS"), ("1 a", "1 a")]
+        {
+            assert_eq!(capitalised(text), expected);
         }
     }
 

@@ -353,7 +353,7 @@ fn chat_messages(turns: Vec<Turn>, wire: WireFormat, marked_turns: usize) -> Vec
 
 /// Converts a tool declaration; always a custom tool, even if it has the name of a vendor's built-in tool.
 fn tool(declaration: ToolDeclaration) -> Tool {
-    let schema = match Arc::unwrap_or_clone(declaration.parameters) {
+    let schema = match declaration.parameters.into_value() {
         schema @ serde_json::Value::Object(_) => schema,
         _ => serde_json::json!({ "type": "object", "properties": {} }),
     };

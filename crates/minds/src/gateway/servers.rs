@@ -16,6 +16,7 @@ use super::mcp::{
     McpCommand, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpServersWritten, McpSettings, McpTool,
 };
 use crate::agent::{McpServer, ProfileChanged, Profiles};
+use crate::base::common_parts::{common_prefix, common_suffix};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem, text};
 use crate::schedule::{Input, InputJournal, InputQueue, Section, SimClock, ticks};
@@ -338,9 +339,9 @@ fn changed_words(label: &str, changed: &[(String, u64)], before: Option<&McpOffe
 /// Returns the words of a text that are new: without the common beginning and end of both texts.
 fn new_words(was: &str, is: &str) -> String {
     let (was, is): (Vec<&str>, Vec<&str>) = (was.split_whitespace().collect(), is.split_whitespace().collect());
-    let begin = was.iter().zip(&is).take_while(|(one, other)| one == other).count();
+    let begin = common_prefix(&was, &is);
     let (was, is) = (&was[begin..], &is[begin..]);
-    let end = was.iter().rev().zip(is.iter().rev()).take_while(|(one, other)| one == other).count();
+    let end = common_suffix(was, is);
     is[..is.len() - end].join(" ")
 }
 

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::vendor::WireFormat;
+use super::vendor::Wire;
+use crate::base::common_parts::common_prefix;
 use crate::mind::{AgentImage, PromptMessage, Reasoning, Role, ToolCall};
 
 /// The text in place of a missing result.
@@ -102,7 +103,7 @@ pub fn turns(messages: Vec<PromptMessage>, wire: WireFormat) -> Vec<Turn> {
 /// turns once will receive them unchanged.
 pub fn stable_turns(messages: &[PromptMessage], stable: usize, all: &[Turn], wire: WireFormat) -> usize {
     let first = turns(messages[..stable.min(messages.len())].to_vec(), wire);
-    first.iter().zip(all).take_while(|(one, other)| one == other).count()
+    common_prefix(&first, all)
 }
 
 /// A call that waits for its result.

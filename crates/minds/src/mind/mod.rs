@@ -37,6 +37,7 @@ mod side_requests;
 pub mod silent_replies;
 pub mod spoken;
 mod think_requests;
+mod tool_declaration;
 pub mod transcript;
 mod truncation_report;
 pub mod untrusted_text;
@@ -58,13 +59,14 @@ pub use prompt::{LeftOut, PartItem, Prompt, PromptOrigin, PromptPart};
 pub use prompt_additions::PromptAdditions;
 pub use request::{
     CallKind, CancelRequest, CapReached, CapScope, Completion, Effort, FailureKind, Finish, ModelFailure, ModelReply,
-    ModelRequest, PutOffRequest, ScriptPlace, ToolDeclaration, Usage,
+    ModelRequest, PutOffRequest, ScriptPlace, Usage,
 };
 pub use session::Session;
 pub use settings::MindSettings;
 pub use side_requests::{SideAnswer, SideQuestion, SideRequestDue, SideRequestReplied, SideRequestWithdrawn, SideWork};
 pub use think_requests::LastPrompt;
-pub use work_messages::{Ending, ReplyUsage, SessionRoom, WorkDue, WorkEnded, WorkReplied, WorkReply, task_words};
+pub use tool_declaration::{ToolDeclaration, ToolSchema};
+pub use work_messages::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

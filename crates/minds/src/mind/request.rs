@@ -1,13 +1,12 @@
 //! The request to a model and its answer. `mind` owns both types; `gateway` reads the request and writes the answer.
 
-use std::sync::Arc;
-
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
 use super::agent_report::{AgentReport, AgentSession, ResultImages};
 use super::message::ToolCall;
 use super::prompt::Prompt;
+use super::tool_declaration::ToolDeclaration;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
 use crate::simulation::{ActivityId, Urgency};
@@ -48,26 +47,6 @@ impl CallKind {
             Self::Learning => "learning",
             Self::Sampling => "sampling",
         }
-    }
-}
-
-/// The declaration of a tool for a model.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ToolDeclaration {
-    /// The name of the tool.
-    pub name: String,
-    /// The description for the model.
-    pub description: String,
-    /// The JSON schema of its arguments, which are an object. Shared with the tool, because each request carries all of
-    /// them.
-    pub parameters: Arc<serde_json::Value>,
-}
-
-impl ToolDeclaration {
-    /// Returns the number of characters to send.
-    pub fn chars(&self) -> usize {
-        let words = self.name.chars().count() + self.description.chars().count();
-        words + self.parameters.to_string().chars().count()
     }
 }
 

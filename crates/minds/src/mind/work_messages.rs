@@ -11,7 +11,8 @@ use super::context::Line;
 use super::headings;
 use super::instructions::order_text;
 use super::message::{PromptMessage, ToolCall};
-use super::request::{ModelFailure, ToolDeclaration, Usage};
+use super::request::{ModelFailure, Usage};
+use super::tool_declaration::ToolDeclaration;
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 

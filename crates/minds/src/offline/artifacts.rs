@@ -12,10 +12,8 @@ use super::data::{WordList, at_work, read, word_lists};
 use super::draft::fill;
 use super::phrases::{noun_phrases, rank_sentences};
 use super::speaker::{MAX_QUOTED_WORDS, Speaker, TextAnalysis};
-use super::text::{
-    clause, imperative, is_imperative_verb, is_stop_word, quoted, sentences, stem, tidy, uppercase_first, words,
-};
-use crate::base::text::{slug, truncate};
+use super::text::{clause, imperative, is_imperative_verb, is_stop_word, quoted, sentences, stem, tidy, words};
+use crate::base::text::{capitalised, slug, truncate};
 
 /// Number of random draws to collect distinct lines.
 const MAX_DRAWS: usize = 24;
@@ -121,7 +119,7 @@ impl Specialist {
     /// Returns the content of the specialist's agent file.
     pub fn file(&self, topic: &TaskTopic, target: &str) -> String {
         // JSON is valid YAML, so that any title can be written this way.
-        let title = json!(uppercase_first(&format!("{} {}", topic.name, self.role))).to_string();
+        let title = json!(capitalised(&format!("{} {}", topic.name, self.role))).to_string();
         let duties = self.duties.join("\n- ");
         fill(
             &SPECIALISTS.file,
@@ -200,7 +198,7 @@ fn task_analysis(speaker: &mut Speaker, task: &str, topic: &TaskTopic) -> TextAn
 
 fn title_lines(speaker: &Speaker, title: &str, task: &str) -> String {
     let by = &speaker.prompt.name;
-    format!("# {}\n\nFor the task “{}”, by {by}.\n", uppercase_first(title), clause(task, 40))
+    format!("# {}\n\nFor the task “{}”, by {by}.\n", capitalised(title), clause(task, 40))
 }
 
 fn push_quotations(speaker: &Speaker, read: &[(String, String)], text: &mut String) {

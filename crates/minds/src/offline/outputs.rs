@@ -38,14 +38,21 @@ pub fn requested_outputs(task: &str) -> Vec<RequestedOutput<'_>> {
 
 /// Returns the text of a task without the description of its workflow step.
 pub fn task_only(task: &str) -> &str {
-    task.split("\n\nThis is the step ").next().unwrap_or(task)
+    let step = format!("\n\n{}", headings::STEP);
+    task.split(step.as_str()).next().unwrap_or(task)
+}
+
+/// Whether a check passes. The first of several rounds never does, so that the loop is shown.
+fn passes(task: &str) -> bool {
+    let (before, after) = headings::ROUND;
+    let first = format!("{before}1{after}");
+    !task.contains(first.as_str()) || task.contains(format!("{first}1.").as_str())
 }
 
 /// Makes up a value for an output.
 pub fn output_value(speaker: &mut Speaker, task: &str, output: &RequestedOutput<'_>) -> Value {
     if output.description.starts_with("yes or no") {
-        // The first of several rounds never passes, so that the loop is shown.
-        return json!(!task.contains("round 1 of at most ") || task.contains("round 1 of at most 1."));
+        return json!(passes(task));
     }
     let text = document(speaker, task_only(task), &[]);
     if !output.description.starts_with("a list") {
@@ -99,5 +106,17 @@ mod tests {
         );
         assert_eq!(task_only(task), "Plan it.");
         assert!(requested_outputs("Plan it.").is_empty());
+    }
+
+    #[test]
+    fn the_first_of_several_rounds_never_passes() {
+        for (task, expected) in [
+            ("Check it.", true),
+            ("Check it. It is repeated: round 1 of at most 3.", false),
+            ("Check it. It is repeated: round 1 of at most 1.", true),
+            ("Check it. It is repeated: round 2 of at most 3.", true),
+        ] {
+            assert_eq!(passes(task), expected, "{task}");
+        }
     }
 }

@@ -196,12 +196,6 @@ pub fn lowercase_first(text: &str) -> String {
     rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
 }
 
-/// Returns a text with its first letter in upper case.
-pub fn uppercase_first(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
-}
-
 /// Whether a word looks like a plural: “chairs”, but neither “glass” nor “this”.
 pub fn looks_plural(word: &str) -> bool {
     word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end))

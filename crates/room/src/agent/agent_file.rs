@@ -2,8 +2,8 @@
 //! agent, and its default id and name.
 
 use super::profile::AgentProfile;
-use crate::base::{Id, Problem, free_id, is_reserved, text};
-use crate::workspace::layout::is_agent_at_top;
+use crate::base::{Id, Problem, free_id, is_reserved, paths, text};
+use crate::workspace::layout::{HEARTBEAT_FILE, is_agent_at_top};
 
 /// One format of agent files.
 pub struct AgentFormat {
@@ -65,9 +65,6 @@ const OTHER_FOLDERS: &[&str] =
 /// The name of the document of an agent that is a folder; the folder's name is the agent's.
 pub const DOCUMENT_OF_FOLDER: &str = "agent.mdx";
 
-/// The file beside such a document with the agent's schedule.
-const HEARTBEAT: &str = "heartbeat.md";
-
 /// Whether a file with this stem only describes others, such as `README` or `LICENSE`.
 pub fn is_document(stem: &str) -> bool {
     let folded = stem.to_lowercase().replace('-', "_");
@@ -88,7 +85,8 @@ pub fn place_of_agent(path: &str) -> Option<(&str, &str)> {
 pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
     let (folders, name) = below.rsplit_once('/').unwrap_or(("", below));
     let is_odd = |part: &str| part.is_empty() || part.starts_with('.') || OTHER_FOLDERS.contains(&part);
-    let is_elsewhere = below.contains('/') && (folders.split('/').any(is_odd) || name.eq_ignore_ascii_case(HEARTBEAT));
+    let is_elsewhere =
+        below.contains('/') && (folders.split('/').any(is_odd) || name.eq_ignore_ascii_case(HEARTBEAT_FILE));
     (!is_elsewhere && !name.starts_with('.') && !is_document(stem(name))).then_some((folders, name))
 }
 
@@ -96,9 +94,9 @@ pub(super) fn place_below(below: &str) -> Option<(&str, &str)> {
 /// an agent that is a folder, the folder's name: `ada` for `agents/ada/agent.mdx`.
 pub fn stem(path: &str) -> &str {
     if let Some(folder) = folder_of_agent(path).filter(|folder| !folder.is_empty()) {
-        return folder.rsplit('/').next().unwrap_or(folder);
+        return paths::file_name(folder);
     }
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = paths::file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let stem = [".agent", ".task", ".session"].iter().find_map(|kind| stem.strip_suffix(kind)).unwrap_or(stem);
     if stem.is_empty() { name } else { stem }
@@ -118,13 +116,7 @@ pub fn folder_of_agent(path: &str) -> Option<&str> {
 pub fn title(stem: &str) -> String {
     let words = stem.split(|character: char| !character.is_alphanumeric() && character != '.');
     let words = words.map(|word| word.trim_matches('.')).filter(|word| !word.is_empty());
-    let words: Vec<String> = words
-        .map(|word| {
-            let mut characters = word.chars();
-            characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
-        })
-        .collect();
-    words.join(" ")
+    words.map(text::capitalised).collect::<Vec<_>>().join(" ")
 }
 
 /// The id derived from a path if the file gives none; never empty.

@@ -216,7 +216,7 @@ fn report_withdrawn(
     }
     let mut unused = BTreeSet::new();
     let mut running_of: BTreeMap<&Id, Vec<&str>> = profiles.withdrawn().map(|(id, _)| (id, Vec::new())).collect();
-    for agent in roster.iter().filter_map(|(_, entity)| agents.get(entity).ok()) {
+    for agent in roster.agents(&agents) {
         if let Some(running) = running_of.get_mut(&agent.profile) {
             running.push(&agent.id);
         }

@@ -213,6 +213,11 @@ impl Roster {
         (0..).map(AgentKey).zip(&self.entities).filter_map(|(key, entity)| Some((key, (*entity)?)))
     }
 
+    /// The agents in the room, in order of key.
+    pub fn agents<'a>(&'a self, agents: &'a Query<'_, '_, &Agent>) -> impl Iterator<Item = &'a Agent> {
+        self.iter().filter_map(|(_, entity)| agents.get(entity).ok())
+    }
+
     /// The number of agents in the room.
     pub fn len(&self) -> usize {
         self.keys.len()

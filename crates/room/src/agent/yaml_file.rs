@@ -9,13 +9,11 @@ use super::lenient_front_matter::Entry;
 use super::markdown::{KEYS, malformed, our_spelling, read_entries};
 use crate::base::Problem;
 use crate::workspace::layout::is_agent_at_top;
+use crate::workspace::protected_paths::AGENT_ENDINGS;
 use crate::workspace::yaml;
 
 /// The format of `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, ignoring case, also as `.yml`.
 pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
-
-/// The extensions of such files.
-pub const ENDINGS: [&str; 2] = [".agent.yaml", ".agent.yml"];
 
 const REMEDY: &str = "fix it; until then the whole file is used as instructions, without tools";
 
@@ -30,7 +28,7 @@ fn is_agent_file(path: &str) -> bool {
     let at_top = || is_agent_at_top(path).then_some(path);
     let below = path.strip_prefix("agents/").or_else(|| path.strip_prefix("templates/")).or_else(at_top);
     let name = below.and_then(place_below).map(|(_, name)| name.to_ascii_lowercase()).unwrap_or_default();
-    ENDINGS.iter().any(|ending| name.strip_suffix(ending).is_some_and(|stem| !stem.is_empty()))
+    AGENT_ENDINGS.iter().any(|ending| name.strip_suffix(ending).is_some_and(|stem| !stem.is_empty()))
 }
 
 /// Parses the file; see [`AgentFile`]. A file that is not a mapping becomes the instructions of an agent with the least

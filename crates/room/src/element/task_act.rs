@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::act::element_acts;
+use crate::base::common_parts::{common_prefix, common_suffix};
 use crate::workspace::task_files::edit::{self, Change};
 use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Column, Priority, TaskFile, carry_over, columns, parse};
@@ -161,9 +162,8 @@ pub fn written_task(line: &str) -> Result<NewTask, String> {
 /// The act that undoes a change: it restores the top-level tasks in which the two texts differ.
 pub fn inverse(before: &TaskFile, after: &TaskFile) -> TaskAct {
     let (old, new) = (before.text.as_bytes(), after.text.as_bytes());
-    let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-    let most = old.len().min(new.len()) - same;
-    let same_end = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(one, other)| one == other).count();
+    let same = common_prefix(old, new);
+    let same_end = common_suffix(&old[same..], &new[same..]);
     // Whole tasks on both sides, with all tasks below them, so that each part can be parsed by itself.
     let starts = [before, after].map(|file| span_start(file, same));
     let start = starts[0].min(starts[1]);

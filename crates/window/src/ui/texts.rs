@@ -1,4 +1,4 @@
-//! Interface texts that several panes share: the approval card and the forms of MCP servers.
+//! Interface texts that several panes share: the approval card, the name of the user and the forms of MCP servers.
 
 // Approval card: head
 pub(super) const GO_TO_QUESTION: &str = "Go to approval";
@@ -50,6 +50,9 @@ pub(super) fn answer_to(answer: &str, agent: &str) -> String {
 pub(super) fn message_to(agent: &str) -> String {
     format!("Message {agent}")
 }
+
+// Names
+pub(super) const YOU: &str = "You";
 
 // Forms
 pub(super) const CHOOSE: &str = "Choose";

@@ -19,6 +19,7 @@ use super::model::{
 use super::work::WorkView;
 use super::workflows::{WorkflowReader, WorkflowsView};
 use crate::agent::{Agent, AgentSettings, Profiles, Roster};
+use crate::base::paths::file_name;
 use crate::base::{AgentKey, ElementKey, Id, Problem};
 use crate::element::{Element, Elements, HeldContent, Mail};
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
@@ -345,7 +346,7 @@ fn content_of(held: &HeldContent) -> ContentView {
 }
 
 fn stem(path: &str) -> &str {
-    let file = path.rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml")).unwrap_or(file)
 }
 

@@ -122,6 +122,11 @@ impl WorkView {
         }
     }
 
+    /// Whether no work starts until a person resumes it.
+    pub fn is_held(&self) -> bool {
+        self.is_paused || self.stopped_by.is_some()
+    }
+
     /// The pending approvals, oldest first.
     pub fn questions(&self) -> impl Iterator<Item = (&PieceView, &QuestionView)> {
         self.pieces.iter().filter_map(|piece| Some((piece, piece.question.as_ref()?)))

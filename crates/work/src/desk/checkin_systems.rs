@@ -110,7 +110,7 @@ pub(super) fn apply_started_sessions(
         return;
     }
     for answer in work_answers.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
+        let Some(order) = answer.order() else { continue };
         let Some(ordered) = own.ordered.take_if(|ordered| ordered.order == *order) else { continue };
         match answer {
             WorkAnswer::Begun { thread, .. } => {
@@ -129,7 +129,7 @@ impl CheckInContext<'_, '_> {
 
     /// The first planner in the room.
     fn planner(&self) -> Option<Id> {
-        let mut here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let mut here = self.roster.agents(&self.agents);
         here.find(|agent| self.is_planner(&agent.profile)).map(|agent| agent.id.clone())
     }
 
@@ -195,10 +195,7 @@ impl CheckInContext<'_, '_> {
                 !one.is_stopped && self.is_planner(&one.profile) && self.roster.key(&one.agent).is_some()
             })
         };
-        let live = || {
-            let its = self.kernel.activations().filter(|one| one.agent == *planner);
-            its.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread)
-        };
+        let live = || self.kernel.next_work_of(planner).map(|one| one.thread);
         let rests = || self.kernel.may_be_woken(planner, None, &self.kernel_settings);
         named.filter(is_usable).or_else(live).or_else(rests)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, HEARTBEAT_FILE, Heartbeats, heartbeat_path, total_missed, wake_message};
+use super::heartbeats::{BY_HEARTBEAT, Heartbeats, heartbeat_path, missed_in_all, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
@@ -15,6 +15,7 @@ use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::workspace::layout::HEARTBEAT_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// The delay in seconds before refused work is ordered again.
@@ -113,7 +114,7 @@ impl HeartbeatContext<'_, '_> {
         if files.is_empty() {
             return Vec::new();
         }
-        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let here = self.roster.agents(&self.agents);
         let of = |agent: &Agent| {
             let folder = folder_of_agent(self.profiles.path(&agent.profile)?)?;
             let path = heartbeat_path(folder);

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::modules::path_of;
 use crate::base::{ActivationKey, Id};
 use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
+use crate::workspace::layout::HEARTBEAT_FILE;
 
 /// The author of wake-ups in the log, and the prefix of the ids of their orders.
 pub const BY_HEARTBEAT: &str = "heartbeat";
-/// The file in an agent's folder that says when the agent wakes up.
-pub const HEARTBEAT_FILE: &str = "heartbeat.md";
 /// The path of the heartbeat file of the agent in this folder.
 pub fn heartbeat_path(folder: &str) -> String {
     path_of(folder, HEARTBEAT_FILE)

@@ -247,7 +247,7 @@ impl SessionFiles<'_, '_> {
     }
 
     fn all(&self) -> impl Iterator<Item = &Agent> {
-        self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
+        self.roster.agents(&self.agents)
     }
 
     /// Whether a name stands for this agent.

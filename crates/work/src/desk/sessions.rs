@@ -71,7 +71,7 @@ impl SessionsAccess<'_, '_> {
     }
 
     fn all(&self) -> impl Iterator<Item = &Agent> {
-        self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok())
+        self.roster.agents(&self.agents)
     }
 
     /// The agent in the room with this id, name or profile.
@@ -106,8 +106,7 @@ impl SessionsAccess<'_, '_> {
         }
         let by = self.agent(&order.agent).map_or_else(|| order.agent.to_string(), |agent| agent.name.to_string());
         let text = format!("Message from {by} ({}):\n{message}", order.agent);
-        let at_work = self.kernel.activations().filter(|one| one.agent == id);
-        let live = at_work.min_by_key(|one| (!one.has_begun(), one.priority, one.key)).map(|one| one.thread);
+        let live = self.kernel.next_work_of(&id).map(|one| one.thread);
         let thread = live.or_else(|| self.kernel.may_be_woken(&id, None, &self.kernel_settings));
         let how = match (live, thread) {
             (Some(_), _) => "reads it on its next turn",

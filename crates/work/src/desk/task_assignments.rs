@@ -15,13 +15,12 @@ use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
 use crate::mind::headings::{TASK_BEFORE, TASK_PLACE};
-use crate::workspace::task_files::columns::is_for_person;
+use crate::workspace::layout::APPROVALS_FILE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
+use crate::workspace::task_files::columns::{field_text, is_for_person};
 use crate::workspace::task_files::permission::waits_for_person;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
-/// The file with the questions to a person, whose tasks are not assigned to agents.
-const APPROVALS: &str = "tasks/approvals.task.md";
 /// The maximum length in characters of a conclusion in the file.
 pub const CONCLUSION_CHARS: usize = 2_000;
 /// The maximum number of characters quoted from each earlier result.
@@ -126,11 +125,6 @@ pub struct TaskAssignments {
 /// The parsed task files of a workspace, by path.
 pub type TaskTexts = BTreeMap<String, TaskFile>;
 
-/// The text of a field of a task, if it is not empty.
-fn field_text(task: &Task, key: &str) -> Option<String> {
-    task.field(key).map(|field| field.value.text().trim().to_owned()).filter(|text| !text.is_empty())
-}
-
 /// Whether a task is marked as taken or finished.
 fn is_taken(task: &Task) -> bool {
     field_text(task, STATUS_KEY).is_some_and(|status| !matches!(status.to_lowercase().as_str(), "open" | "todo"))
@@ -161,7 +155,7 @@ pub fn task_words(files: &TaskTexts, assignment: &TaskAssignment) -> Option<Stri
     }
     for before in dependencies(files, &assignment.path, task).into_iter().flatten() {
         if let Some(conclusion) = field_text(before, "conclusion") {
-            let conclusion = truncate(&conclusion, DEPENDENCY_RESULT_CHARS);
+            let conclusion = truncate(conclusion, DEPENDENCY_RESULT_CHARS);
             text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
         }
     }
@@ -241,7 +235,7 @@ impl TaskAssignments {
             return Vec::new();
         }
         let mut due = Vec::new();
-        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS_FILE) {
             for task in &file.tasks {
                 let is_open = task.status == Status::Open && !task.has_errors && !is_taken(task);
                 if !is_open || is_for_person(task) || waits_for_person(task) || self.of(path, &task.id).is_some() {
@@ -262,7 +256,7 @@ impl TaskAssignments {
                 id: task.id.clone(),
                 title: task.title.text.clone(),
                 agent,
-                asked_in: field_text(task, ASKED_IN),
+                asked_in: field_text(task, ASKED_IN).map(str::to_owned),
                 stage: AssignmentStage::Marking,
             }
         });
@@ -284,7 +278,7 @@ impl TaskAssignments {
         let all = files.iter().flat_map(tasks);
         let is_orphan = |(path, _, task): &(&str, usize, &Task)| {
             task.status == Status::Open
-                && field_text(task, STATUS_KEY).as_deref() == Some(WORKING)
+                && field_text(task, STATUS_KEY) == Some(WORKING)
                 && self.of(path, &task.id).is_none()
                 && task.stakeholders.iter().any(|name| agent_of(&name.text).is_some())
         };
@@ -310,13 +304,13 @@ impl TaskAssignments {
             false
         });
         let known: BTreeSet<(String, String)> = asked.iter().map(|one| (one.path.clone(), one.id.clone())).collect();
-        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS) {
+        for (path, file) in files.iter().filter(|(path, _)| path.as_str() != APPROVALS_FILE) {
             for task in file.tasks.iter().filter(|task| task.status == Status::Open) {
                 let Some(session) = field_text(task, ASKED_IN) else { continue };
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
                 if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
                     let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());
-                    asked.push(AwaitedTask { path, id, title, session });
+                    asked.push(AwaitedTask { path, id, title, session: session.to_owned() });
                 }
             }
         }

@@ -50,7 +50,7 @@ fn open_tasks_of_agents_are_due_once_their_dependencies_are_done() {
         assert_eq!(due(&mut assignments, &[(PLAN, &text)]), [] as [&str; 0], "once: {task}");
     }
     let mut assignments = TaskAssignments::default();
-    assert_eq!(due(&mut assignments, &[(APPROVALS, "- [ ] @ada \"x\"\n")]), [] as [&str; 0]);
+    assert_eq!(due(&mut assignments, &[(APPROVALS_FILE, "- [ ] @ada \"x\"\n")]), [] as [&str; 0]);
     let others =
         [("tasks/a.task.md", "- [ ] @ada \"x\"\n  depends_on: y\n"), ("tasks/b.task.md", "- [x] \"Y\"\n  id: y\n")];
     assert_eq!(due(&mut assignments, &others), ["ada x"], "another file counts");

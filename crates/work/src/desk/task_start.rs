@@ -166,7 +166,7 @@ impl TaskContext<'_, '_> {
     /// All names of agents in lower case, with the ids by which work is ordered.
     fn names(&self) -> BTreeMap<String, Id> {
         let mut names: BTreeMap<String, Id> = BTreeMap::new();
-        let here: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
+        let here: Vec<&Agent> = self.roster.agents(&self.agents).collect();
         for agent in &here {
             names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
         }
@@ -324,7 +324,7 @@ impl TaskContext<'_, '_> {
             return Some(thread.agent.clone());
         }
         let agent = agent_in(session)?;
-        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let here = self.roster.agents(&self.agents);
         here.into_iter().find(|one| slug(&one.id) == agent).map(|one| one.id.clone())
     }
 

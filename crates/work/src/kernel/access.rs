@@ -89,6 +89,11 @@ impl RoomAccess<'_, '_> {
         self.agents.get(entity).ok().map(|(agent, _)| agent)
     }
 
+    /// The agents in the room with their keys, in order of key.
+    pub(super) fn all_agents(&self) -> impl Iterator<Item = (AgentKey, &Agent)> {
+        self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)))
+    }
+
     /// The agents whose work waits until their prompt additions are up to date.
     pub(super) fn agents_with_old_additions(&self, kernel: &Kernel) -> BTreeSet<AgentKey> {
         let awaited = self.additions.iter().flat_map(|additions| additions.awaited());

@@ -116,16 +116,30 @@ impl Kernel {
         settings: &KernelSettings,
     ) -> Result<u32, Refusal> {
         let depth = self.may_spawn(parent, &work.agent, &work.input, settings)?;
-        let parent = self.activations.get(&parent).map(|one| one.thread).ok_or(Refusal::Over)?;
+        let request = request_hash(&work.agent, &work.input);
+        let node = RunNode { depth, starters, ..RunNode::of(&work) };
+        self.queue_child(parent, work, (node, request), Origin::Spawn)?;
+        Ok(depth)
+    }
+
+    /// Queues work that other work gives to an agent, as the first work of this node. `request` identifies what was
+    /// asked of which agent.
+    pub(super) fn queue_child(
+        &mut self,
+        from: ActivationKey,
+        work: NewWork,
+        (node, request): (RunNode, u64),
+        origin: Origin,
+    ) -> Result<(), Refusal> {
+        let parent = self.activations.get(&from).map(|one| one.thread).ok_or(Refusal::Over)?;
         let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
         above.children += 1;
         let root = above.root;
-        let thread = RunNode { parent: Some(parent), root, depth, starters, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(request_hash(&work.agent, &work.input));
-        self.threads.insert(work.key, thread);
+        self.asked.entry(root).or_default().insert(request);
         let key = work.key;
-        self.queue(work, key, Origin::Spawn, Vec::new());
-        Ok(depth)
+        self.threads.insert(key, RunNode { parent: Some(parent), root, ..node });
+        self.queue(work, key, origin, Vec::new());
+        Ok(())
     }
 
     /// The thread and node of the agent that receives signals from this work, and the node of the sender.

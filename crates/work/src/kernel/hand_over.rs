@@ -66,16 +66,10 @@ impl Kernel {
         settings: &KernelSettings,
     ) -> Result<u32, Refusal> {
         let depth = self.may_hand_over(from, &work.agent, task, settings)?;
-        let parent = self.activations.get(&from).map(|one| one.thread).ok_or(Refusal::Over)?;
-        let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;
-        above.children += 1;
-        let root = above.root;
-        let handed = Some(Box::new(DelegatedTask::new(task, terms)));
-        let thread = RunNode { parent: Some(parent), root, depth, starters, handed, ..RunNode::of(&work) };
-        self.asked.entry(root).or_default().insert(request_hash(&work.agent, task));
-        let key = work.key;
-        self.threads.insert(key, thread);
-        self.queue(work, key, Origin::HandOver, Vec::new());
+        let request = request_hash(&work.agent, task);
+        let handed = Some(Box::new(Handed::new(task, terms)));
+        let node = RunNode { depth, starters, handed, ..RunNode::of(&work) };
+        self.queue_child(from, work, (node, request), Origin::HandOver)?;
         Ok(depth)
     }
 

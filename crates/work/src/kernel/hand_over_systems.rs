@@ -6,7 +6,7 @@ use super::core::{Kernel, NewWork};
 use super::guards::Refusal;
 use super::hand_over::task_and_terms;
 use super::spawning::work_event;
-use crate::base::text::{nearest, truncate};
+use crate::base::text::truncate;
 use crate::base::{Id, Seq};
 use crate::gate::Bounds;
 use crate::gateway::ExchangeKind;
@@ -15,15 +15,12 @@ use crate::log::events::TaskPriority;
 use crate::tools::result_text::{self, HandOverOutcome};
 use crate::tools::{Terms, started};
 
-/// The maximum number of agents suggested if a name is unknown.
-const AGENTS_NAMED: usize = 20;
-
 impl RoomAccess<'_, '_> {
     /// The agent in the room with this id, name or file name, and its profile. The error is the result text for the
     /// model.
     pub(super) fn agent_in_room(&self, one: &Activation, name: &str) -> Result<(Id, Id), String> {
         let name = name.trim().trim_start_matches('@');
-        let all = || self.roster.iter().filter_map(|(_, entity)| Some(self.agents.get(entity).ok()?.0));
+        let all = || self.all_agents().map(|(_, agent)| agent);
         let others = || all().filter(|agent| agent.id != one.agent);
         let profile = started(name, &self.gate_context());
         let meant = self
@@ -39,12 +36,8 @@ impl RoomAccess<'_, '_> {
             }
             Some(agent) => Ok((agent.id.clone(), agent.profile.clone())),
             None => {
-                let mut there: Vec<String> = others().map(|agent| agent.id.to_string()).collect();
-                let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
-                there.retain(|id| Some(id) != near.as_ref());
-                there.truncate(AGENTS_NAMED);
-                there.splice(0..0, near);
-                Err(result_text::hand_over_result(name, &HandOverOutcome::Unknown { there }).words)
+                let there = result_text::suggested_agents(name, others().map(|agent| &agent.id), None);
+                Err(result_text::handed_over(name, &HandedOver::Unknown { there }).words)
             }
         }
     }

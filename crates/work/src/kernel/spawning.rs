@@ -8,7 +8,7 @@ use super::core::{Kernel, NewWork};
 use super::guards::{Refusal, Reported, SignalEffect};
 use super::outbox::Outbox;
 use crate::agent::AgentCommand;
-use crate::base::text::{nearest, truncate};
+use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::gateway::ExchangeKind;
@@ -20,8 +20,6 @@ use crate::workspace::vfs::FileFailure;
 const BESIDE_UNITS: f32 = 50.0;
 /// The distance between a new agent's place and the agent that started it, in world units.
 const PLACE_UNITS: f32 = 150.0;
-/// The maximum number of agents suggested if a name is unknown.
-const AGENTS_NAMED: usize = 20;
 
 /// An agent to be started.
 pub(super) struct Child<'a> {
@@ -112,19 +110,14 @@ impl RoomAccess<'_, '_> {
         if self.roster.key(&profile).is_some() {
             return Some((profile.clone(), profile));
         }
-        let others = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
-        let running = others.filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
+        let running = self.all_agents().filter(|(_, agent)| agent.profile == profile && agent.id != one.agent);
         let first = running.min_by_key(|(key, _)| *key).map(|(_, agent)| agent.id.clone());
         Some((first.unwrap_or_else(|| profile.clone()), profile))
     }
 
     /// The result text for an unknown agent name, with suggestions.
     pub(super) fn no_such_agent(&self, one: &Activation, name: &str) -> String {
-        let mut there: Vec<String> = self.profiles.ids().map(ToString::to_string).collect();
-        let near = nearest(name, there.iter().map(String::as_str)).map(str::to_owned);
-        there.retain(|id| Some(id) != near.as_ref() && **id != *one.profile);
-        there.truncate(AGENTS_NAMED);
-        there.splice(0..0, near);
+        let there = result_text::suggested_agents(name, self.profiles.ids(), Some(&one.profile));
         result_text::spawned(name, &result_text::Spawned::Unknown { there }).words
     }
 

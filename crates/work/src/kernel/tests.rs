@@ -234,6 +234,24 @@ fn an_agent_runs_one_activation_at_a_time() {
 }
 
 #[test]
+fn an_agents_next_work_is_what_runs_then_what_is_most_urgent_then_the_oldest() {
+    let mut bench = Bench::new();
+    let running = bench.start("ada", "one");
+    let next = |bench: &Bench| bench.kernel.next_work_of("ada").map(|one| one.key);
+    let old = bench.start("ada", "two");
+    let mut urgent = bench.work("ada", "three");
+    urgent.priority = -1;
+    let urgent_key = urgent.key;
+    bench.kernel.start(urgent);
+    assert_eq!(next(&bench), Some(running), "also before what is more urgent");
+    for (done, then) in [(running, Some(urgent_key)), (urgent_key, Some(old)), (old, None)] {
+        bench.kernel.kill(done, "enough", None);
+        assert_eq!(next(&bench), then);
+    }
+    assert!(bench.kernel.next_work_of("bo").is_none());
+}
+
+#[test]
 fn pausing_takes_effect_between_tool_calls_and_loses_nothing() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "read both");

@@ -3,6 +3,7 @@
 use bevy::ecs::message::Message;
 
 use super::access::{LOGGED_CHARS, RoomAccess};
+use super::activation::Activation;
 use super::core::Kernel;
 use super::settings::KernelSettings;
 use crate::base::text::truncate;
@@ -28,11 +29,16 @@ pub struct WorkNotice {
 }
 
 impl Kernel {
+    /// The agent's work that takes the next turn: what is running, otherwise what starts first.
+    pub fn next_work_of(&self, agent: &str) -> Option<&Activation> {
+        let its = self.activations().filter(|one| *one.agent == *agent);
+        its.min_by_key(|one| (!one.has_begun(), one.priority, one.key))
+    }
+
     /// The session in which an agent takes its next turn. `None` if notices are waiting there already, because each
     /// turn delivers a limited number of them.
     pub fn next_turn_of(&self, agent: &str) -> Option<ActivationKey> {
-        let its = self.activations().filter(|one| *one.agent == *agent);
-        let next = its.min_by_key(|one| (!one.has_begun(), one.priority, one.key))?;
+        let next = self.next_work_of(agent)?;
         let has_notice = next.mail.iter().any(|text| text.starts_with(headings::NEWS));
         (!has_notice).then_some(next.thread)
     }

@@ -171,8 +171,7 @@ impl RoomAccess<'_, '_> {
             return Some((agent.id.clone(), agent.profile.clone()));
         }
         let profile: Id = started(name, &self.gate_context())?.into();
-        let agents = self.roster.iter().filter_map(|(key, entity)| Some((key, self.agents.get(entity).ok()?.0)));
-        let running = agents.filter(|(_, agent)| agent.profile == profile);
+        let running = self.all_agents().filter(|(_, agent)| agent.profile == profile);
         let first =
             running.min_by_key(|(key, agent)| (kernel.load(&agent.id), *key)).map(|(_, agent)| agent.id.clone());
         match first {

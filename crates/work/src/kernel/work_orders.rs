@@ -124,3 +124,13 @@ pub enum WorkAnswer {
         cause: Seq,
     },
 }
+
+impl WorkAnswer {
+    /// The id of the order that was carried out or refused.
+    pub fn order(&self) -> Option<&Id> {
+        match self {
+            Self::Begun { order, .. } | Self::Refused { order, .. } => Some(order),
+            Self::Ended { .. } => None,
+        }
+    }
+}

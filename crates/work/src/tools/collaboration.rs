@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::files::object;
+use super::files::{object, text_schema};
 use super::plan::Planned;
 use super::tool::{Arguments, Tool};
 use crate::base::text;
@@ -111,7 +111,7 @@ fn channel_argument() -> Value {
 }
 
 fn key_argument(description: &str) -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": NAME_CHARS_AT_MOST, "description": description })
+    text_schema(NAME_CHARS_AT_MOST, description)
 }
 
 fn channel(arguments: &Arguments) -> Result<String, String> {

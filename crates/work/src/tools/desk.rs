@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::files::{PATH_CHARS_AT_MOST, object};
+use super::files::{PATH_CHARS_AT_MOST, object, text_schema};
 use super::order::ToolOrder;
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
@@ -164,10 +164,6 @@ pub(super) fn wants(order: &Value) -> Option<String> {
 pub(super) fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str, &str)) -> Planned {
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
     Planned::order(DESK, order, touches, doing)
-}
-
-pub(super) fn text_schema(chars: usize, about: &str) -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": chars, "description": about })
 }
 
 fn names(about: &str) -> Value {

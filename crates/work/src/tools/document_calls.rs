@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::files::path_from;
-use super::order::{CallAnswer, OrderReport, ToolOutput};
+use super::order::{CallAnswer, ToolNews};
 use super::web::ReadAnswer;
 use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
@@ -51,11 +51,10 @@ impl OpenCall {
                         say(OrderReport::Progress { text: line.text });
                     }
                     say(match outcome.result {
-                        Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
                             OrderReport::Aborted { why: failure.text }
                         }
-                        Err(failure) => OrderReport::Failed { why: failure.text },
+                        result => ToolNews::of(result.map_err(|failure| failure.text)),
                     });
                     return false;
                 }
@@ -67,11 +66,7 @@ impl OpenCall {
     /// Sends the result of a request to the code.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
-        let answer = match answer {
-            CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
-            CallAnswer::Done(text) => answer_for(&request, text),
-        };
-        self.engine.answer(number, answer);
+        self.engine.answer(number, host_answer(&request, answer));
     }
 }
 
@@ -105,8 +100,16 @@ pub(crate) fn call_for(folder: &str, request: &HostRequest) -> Result<(&'static 
     })
 }
 
+/// The answer to a request of code, from the result of the call that was made for it.
+pub(crate) fn host_answer(request: &HostRequest, answer: &CallAnswer) -> HostAnswer {
+    match answer {
+        CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
+        CallAnswer::Done(text) => answer_for(request, text),
+    }
+}
+
 /// Converts the result of an executed request to an answer for the code.
-pub(crate) fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
+fn answer_for(request: &HostRequest, text: &str) -> HostAnswer {
     match request {
         HostRequest::WriteFile { .. } => HostAnswer::Done,
         HostRequest::Fetch { .. } => match ReadAnswer::of(text) {

@@ -293,8 +293,13 @@ fn file(operation: FileOperation) -> Result<Planned, String> {
     Ok(Planned::files(operation, None))
 }
 
+/// The schema of a text argument that is not empty and has at most this number of characters.
+pub(super) fn text_schema(chars_at_most: usize, about: &str) -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": chars_at_most, "description": about })
+}
+
 fn path(about: &str) -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST, "description": about })
+    text_schema(PATH_CHARS_AT_MOST, about)
 }
 
 fn content(about: &str) -> Value {

@@ -191,7 +191,20 @@ pub enum OrderReport {
     },
 }
 
-impl OrderReport {
+impl ToolNews {
+    /// The final report on an order that was executed with this text as its result, or failed for this reason.
+    pub fn of(result: Result<String, String>) -> Self {
+        match result {
+            Ok(text) => Self::Done { output: ToolOutput { text, ..ToolOutput::default() } },
+            Err(why) => Self::Failed { why },
+        }
+    }
+
+    /// The final report on an order whose plan does not fit its tool any more.
+    pub(crate) fn unreadable() -> Self {
+        Self::Failed { why: "the call can no longer be read".to_owned() }
+    }
+
     /// Whether this is the final report.
     pub fn is_final(&self) -> bool {
         match self {

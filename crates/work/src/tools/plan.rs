@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hand_over::Terms;
-use crate::base::{Id, text};
+use crate::base::{Id, paths, text};
 use crate::gate::{Act, DeclaredTouch, GateContext, ToolNames, TouchEffect, TouchKind, file_touches};
 use crate::log::events;
 use crate::workspace::vfs::{FileOperation, WorktreeChanges};
@@ -253,7 +253,7 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     let endings = [".agent.yaml", ".agent.yml", ".md", ".mdx"];
     let stem = endings.iter().find_map(|ending| stem.strip_suffix(ending)).unwrap_or(stem);
     let stem = stem.strip_suffix("/agent").unwrap_or(stem);
-    let last = stem.rsplit('/').next().unwrap_or(stem);
+    let last = paths::file_name(stem);
     let ids = [name.to_owned(), stem.to_owned(), last.to_owned(), text::slug(stem), text::slug(last)];
     ids.into_iter().find(|id| there.profile(id).is_some())
 }

@@ -142,7 +142,7 @@ impl Tools {
         if self.tools.len() >= TOOLS_AT_MOST {
             return Err(ToolRefusal::TooMany(tool.name));
         }
-        let checker = Checker::new(serde_json::Value::clone(&tool.parameters));
+        let checker = Checker::new(tool.parameters.clone());
         let checker = checker.map_err(|why| ToolRefusal::Schema(tool.name.clone(), why))?;
         self.names.0.push(tool.named());
         self.tools.push(Arc::new(Registered { tool, checker }));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, file_name};
-use crate::base::text;
+use crate::base::{Id, text};
 use crate::mind::CallEnd;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
 
@@ -19,7 +19,9 @@ const ODD_CHARS_AT_LEAST: usize = 8;
 const ODD_SHARE: usize = 20;
 /// How many images of a result are named one by one.
 const IMAGES_NAMED_AT_MOST: usize = 8;
-/// The maximum length of a reason given by an executor, in characters.
+/// How many agents are suggested if a name is unknown, besides the one with the most similar name.
+const AGENTS_SUGGESTED_AT_MOST: usize = 20;
+/// The maximum length of reasons from elsewhere, in characters.
 const REASON_CHARS_AT_MOST: usize = 2_000;
 /// The maximum length of shown paths, in characters.
 const PATH_CHARS_AT_MOST: usize = 400;
@@ -297,6 +299,18 @@ impl Outcome {
     pub fn error(what: &str) -> Self {
         Self::of(error(what), false)
     }
+}
+
+/// The agents to suggest if a name is unknown: the one with the most similar name, then all others but `left_out`.
+pub fn suggested_agents<'a>(
+    name: &str,
+    agents: impl IntoIterator<Item = &'a Id>,
+    left_out: Option<&str>,
+) -> Vec<String> {
+    let agents: Vec<&str> = agents.into_iter().map(|id| &**id).collect();
+    let near = text::nearest(name, agents.iter().copied());
+    let others = agents.into_iter().filter(|id| Some(*id) != near && Some(*id) != left_out);
+    near.into_iter().chain(others.take(AGENTS_SUGGESTED_AT_MOST)).map(str::to_owned).collect()
 }
 
 /// The outcome of starting another agent.

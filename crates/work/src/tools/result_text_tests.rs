@@ -22,6 +22,16 @@ fn paths(paths: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn the_agent_with_the_most_similar_name_is_suggested_first() {
+    let all: Vec<Id> = (0..40).map(|number| format!("agent-{number}").into()).chain(["writer".into()]).collect();
+    let found = suggested_agents("writr", &all, Some("agent-0"));
+    assert_eq!(found[..3], ["writer", "agent-1", "agent-2"]);
+    assert_eq!(found.len(), 1 + AGENTS_SUGGESTED_AT_MOST);
+    assert_eq!(suggested_agents("writr", &all[38..], Some("writer")), ["writer", "agent-38", "agent-39"]);
+    assert_eq!(suggested_agents("zzz", &all[39..], None), ["agent-39", "writer"]);
+}
+
+#[test]
 fn results_are_the_texts_of_the_design() {
     let path = "artifacts/spec.md".to_owned();
     let done = FileDone::Written { path: path.clone(), version: 1, chars: 1247, is_new: true, content: None };

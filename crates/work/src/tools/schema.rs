@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::schema_rules;
 use crate::base::text;
+use crate::mind::ToolSchema;
 
 /// The maximum length of a wrong value in an error, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -27,13 +28,14 @@ const NESTED_AT_MOST: usize = 64;
 /// A schema of arguments with its validator.
 #[derive(Clone, Debug)]
 pub struct Checker {
-    schema: Value,
+    schema: ToolSchema,
     validator: Validator,
 }
 
 impl Checker {
     /// Creates a checker for this schema; the error says why the schema cannot be used.
-    pub fn new(schema: Value) -> Result<Self, String> {
+    pub fn new(schema: impl Into<ToolSchema>) -> Result<Self, String> {
+        let schema: ToolSchema = schema.into();
         let validator = schema_rules::validator(&schema)?;
         Ok(Self { schema, validator })
     }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::desk::{DeskOrder, NAME_CHARS_AT_MOST, order, text_schema};
-use super::files::object;
+use super::desk::{DeskOrder, NAME_CHARS_AT_MOST, order};
+use super::files::{object, text_schema};
 use super::tool::Tool;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::plan::Planned;
 use super::schema::Checker;
 use crate::gate::{Bounds, Power, ToolName, ToolNames, ToolScope};
-use crate::mind::ToolDeclaration;
+use crate::mind::{ToolDeclaration, ToolSchema};
 
 /// Plans a call with these arguments, which match the schema. The error is a sentence for the model.
 pub type Planner = Arc<dyn Fn(&Arguments, &Planning<'_>) -> Result<Planned, String> + Send + Sync>;
@@ -32,7 +32,7 @@ pub struct Tool {
     /// The description for the model.
     pub description: String,
     /// The arguments: a JSON schema of an object.
-    pub parameters: Arc<Value>,
+    pub parameters: ToolSchema,
     /// Names of arguments in other products, each with ours.
     pub argument_aliases: Vec<(String, String)>,
     /// Text arguments that contain JSON: a model may also send a JSON value, which is converted to text.
@@ -66,7 +66,7 @@ impl Tool {
             is_default: false,
             power: Power::Reach,
             description: description.to_owned(),
-            parameters: Arc::new(parameters),
+            parameters: parameters.into(),
             argument_aliases: Vec::new(),
             json_arguments: Vec::new(),
             plan: Arc::new(plan),

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
@@ -14,6 +13,7 @@ use super::super::vfs::{
 };
 use super::plan::{FilePlan, Outcome, UndoPlan, revert};
 use crate::base::hash::content_hash;
+use crate::log::now_ms;
 use crate::safe_fs;
 use crate::store::{StoreError, while_closed};
 
@@ -305,11 +305,6 @@ fn crossed(path: &str) -> String {
 fn workspace_path(path: &str) -> Result<WorkspacePath, String> {
     let path = WorkspacePath::new(path).map_err(|why| why.to_string())?;
     if path.reach() == PathAccess::Closed { Err(format!("'{path}' belongs to the program.")) } else { Ok(path) }
-}
-
-fn now_ms() -> u64 {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn name(number: u64) -> String {

@@ -1,6 +1,7 @@
 //! Error messages for missing or unsuitable files, detailed enough for a model to correct its call.
 
 use super::path::quoted;
+use crate::base::paths::{file_name, folder_of};
 use crate::base::text::truncate;
 
 /// The maximum number of similar names that are suggested for a missing file.
@@ -27,7 +28,7 @@ pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usiz
         return words;
     }
     // Neighbours in the tree are more helpful than the first in the alphabet.
-    let folder = wanted.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = folder_of(wanted);
     let is_near = |path: &&&str| !folder.is_empty() && path.starts_with(folder);
     let near = paths.iter().filter(is_near).chain(paths.iter().filter(|path| !is_near(path)));
     let named: Vec<&'a str> = near.take(named_at_most).copied().collect();
@@ -42,13 +43,13 @@ fn list(paths: &[&str]) -> String {
 }
 
 fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
-    let wanted_last = wanted.rsplit('/').next().unwrap_or(wanted);
+    let wanted_last = file_name(wanted);
     let wanted_name = wanted_last.to_lowercase();
     let mut found: Vec<(f64, &'a str)> = Vec::new();
     let mut compared = 0;
     for path in paths {
         let is_below = path.starts_with(wanted);
-        let last = path.rsplit('/').next().unwrap_or(path);
+        let last = file_name(path);
         // Most paths are skipped without allocating.
         if (last.len().abs_diff(wanted_name.len()) > 4 && !is_below) || compared >= COMPARED_AT_MOST {
             if last == wanted_last {

@@ -14,7 +14,7 @@ use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder};
 
 /// The uncertainty of a modification time, in nanoseconds: a folder or file that changed within this time before it was
 /// examined may change again without a new time, since the clocks of file systems are coarse.
-const CLOCK_COARSE_NS: i64 = 2_000_000_000;
+pub(super) const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 /// The maximum number of folders in the index; further ones are not searched.
 const FOLDERS_AT_MOST: usize = 20_000;
 
@@ -323,7 +323,8 @@ impl Index {
     }
 }
 
-fn now_ns() -> i64 {
+/// The time in nanoseconds since 1970, to compare with modification times.
+pub(super) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

@@ -9,7 +9,7 @@ use bevy::ecs::prelude::Resource;
 use super::event::{EventJson, EventRecord};
 use super::events::{Event, EventData, EventKind};
 use crate::base::Id;
-use crate::base::text::{one_line, truncate};
+use crate::base::text::{capitalised, one_line, truncate};
 
 mod names;
 
@@ -242,11 +242,6 @@ pub fn thousands(count: u64) -> String {
 pub fn clip(text: &str) -> String {
     let start: String = text.chars().take(SENTENCE_CHARS * 2).collect();
     one_line(&start)
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -227,7 +227,7 @@ impl ServerHandler for RoomTools {
 
 /// Converts a tool to the protocol's form.
 fn as_tool(declaration: ToolDeclaration) -> Tool {
-    let arguments = match Arc::unwrap_or_clone(declaration.parameters) {
+    let arguments = match declaration.parameters.into_value() {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
     };

@@ -28,6 +28,8 @@ pub mod sampling;
 mod session_transport;
 pub mod settings;
 mod sse;
+#[cfg(test)]
+mod test_transport;
 
 pub use answer::McpAnswer;
 pub(super) use answer::is_kept;

@@ -97,36 +97,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::super::redaction::REDACTED;
+    use super::super::test_transport::Received;
     use super::*;
 
     const TOKEN: &str = "hush-hush-hush";
 
-    /// A transport that has already received these messages.
-    struct Said(Vec<Value>);
-
-    impl Transport<RoleClient> for Said {
-        type Error = std::io::Error;
-
-        fn send(
-            &mut self,
-            _: TxJsonRpcMessage<RoleClient>,
-        ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-            std::future::ready(Ok(()))
-        }
-
-        async fn receive(&mut self) -> Option<Message> {
-            let next = (!self.0.is_empty()).then(|| self.0.remove(0))?;
-            Some(serde_json::from_value(next).expect("it is a message"))
-        }
-
-        async fn close(&mut self) -> Result<(), Self::Error> {
-            Ok(())
-        }
-    }
-
     /// Returns the messages that are received after redaction.
     fn heard(said: Vec<Value>) -> Vec<Value> {
-        let mut transport = redacted(Said(said), Redactor::of([TOKEN]));
+        let mut transport = redacted(Received::new(said), Redactor::of([TOKEN]));
         let mut heard = Vec::new();
         while let Some(message) = transport.receive().now_or_never().flatten() {
             heard.push(serde_json::to_value(&message).expect("it is data"));
@@ -173,7 +151,7 @@ mod tests {
     fn an_answer_that_redaction_makes_invalid_is_an_error_and_never_shown() {
         // The secret equals a word of the protocol.
         let role = json!({ "messages": [{ "role": "assistant", "content": { "type": "text", "text": "hi" } }] });
-        let mut transport = redacted(Said(vec![answer(role)]), Redactor::of(["assistant"]));
+        let mut transport = redacted(Received::new([answer(role)]), Redactor::of(["assistant"]));
         let message = transport.receive().now_or_never().flatten().expect("somebody waits for it");
         let text = serde_json::to_string(&message).expect("it is data");
         assert!(!text.contains("assistant"), "{text}");

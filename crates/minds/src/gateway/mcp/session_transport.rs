@@ -61,38 +61,15 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for SessionTransport<T> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-
     use futures_util::FutureExt;
     use serde_json::{Value, json};
 
+    use super::super::test_transport::Received;
     use super::*;
-
-    /// A transport that has already received these messages.
-    struct Sent(VecDeque<Value>);
-
-    impl Transport<RoleClient> for Sent {
-        type Error = std::io::Error;
-
-        fn send(
-            &mut self,
-            _: TxJsonRpcMessage<RoleClient>,
-        ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-            std::future::ready(Ok(()))
-        }
-
-        async fn receive(&mut self) -> Option<Message> {
-            self.0.pop_front().map(|next| serde_json::from_value(next).expect("it is a message"))
-        }
-
-        async fn close(&mut self) -> Result<(), Self::Error> {
-            Ok(())
-        }
-    }
 
     /// Returns how many of these messages are received before the connection ends.
     fn received(sent: &[Value]) -> usize {
-        let mut transport = SessionTransport::new(Sent(sent.iter().cloned().collect()));
+        let mut transport = SessionTransport::new(Received::new(sent.iter().cloned()));
         std::iter::from_fn(|| transport.receive().now_or_never().flatten()).count()
     }
 

@@ -1,4 +1,5 @@
-//! Commands that add agents, elements and relationships to the room or remove them, each with its inverse.
+//! Commands that add agents, elements and relationships to the room or remove them, each with its inverse, and that
+//! change its furniture.
 
 use bevy::math::Vec2;
 use egui::Modifiers;
@@ -10,9 +11,9 @@ use crate::agent::spawn_position::{self, tenths};
 use crate::base::{Id, unique_names};
 use crate::element::ElementCommand;
 use crate::element::kinds::kind;
-use crate::simulation::RelationshipCommand;
+use crate::simulation::{FurnishCommand, RelationshipCommand};
 use crate::view::model::RoomModel;
-use crate::workspace::Relationship;
+use crate::workspace::{DecorChange, Relationship};
 
 /// Shown when an agent is added elsewhere than it was dropped.
 pub const LIFTED: &str = texts::LIFTED;
@@ -104,6 +105,11 @@ fn with_own_file(room: &RoomModel, word: &str, mut keys: Map<String, Value>) -> 
         );
     }
     keys
+}
+
+/// Changes the furniture of the room.
+pub fn furnish(change: DecorChange) -> Command {
+    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
 }
 
 /// Removes a relationship.

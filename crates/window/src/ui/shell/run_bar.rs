@@ -17,7 +17,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::ui::{Command, ViewerContext};
-use crate::view::model::RoomModel;
+use crate::view::model::{ProfileView, RoomModel};
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, Theme};
 
@@ -171,6 +171,11 @@ struct Assignee {
     look: Id,
 }
 
+/// Returns the profiles without an agent in the room.
+fn absent_profiles(room: &RoomModel) -> impl Iterator<Item = &ProfileView> {
+    room.profiles.iter().filter(|profile| profile.agents == 0)
+}
+
 /// Returns all agents in the room, followed by the profiles without an agent.
 fn assignees(room: &RoomModel) -> Vec<Assignee> {
     let present = room.agents.iter().map(|agent| Assignee {
@@ -178,7 +183,7 @@ fn assignees(room: &RoomModel) -> Vec<Assignee> {
         name: agent.name.to_string(),
         look: agent.look.clone(),
     });
-    let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| Assignee {
+    let absent = absent_profiles(room).map(|profile| Assignee {
         id: profile.id.clone(),
         name: texts::not_in_the_room_yet(&profile.name),
         look: profile.look.clone(),
@@ -191,7 +196,7 @@ fn assignees(room: &RoomModel) -> Vec<Assignee> {
 fn find_assignee(room: &RoomModel, id: &str) -> Option<(Id, String)> {
     let present = room.agent(id).map(|agent| (agent.id.clone(), agent.name.to_string()));
     present.or_else(|| {
-        let profile = room.profiles.iter().find(|profile| &*profile.id == id && profile.agents == 0)?;
+        let profile = absent_profiles(room).find(|profile| &*profile.id == id)?;
         Some((profile.id.clone(), texts::not_in_the_room_yet(&profile.name)))
     })
 }
@@ -202,10 +207,7 @@ fn assignee(cx: &ViewerContext<'_>, own: &RunBar) -> Option<Id> {
     let id_of = |id: &str| find_assignee(room, id).map(|(id, _)| id);
     let chosen = own.agent.as_ref().and_then(|id| id_of(id));
     let selected = || cx.ui.selection.things().iter().find_map(|thing| id_of(thing.agent()?));
-    let all = || {
-        let absent = room.profiles.iter().filter(|profile| profile.agents == 0).map(|profile| &profile.id);
-        room.agents.iter().map(|agent| &agent.id).chain(absent)
-    };
+    let all = || room.agents.iter().map(|agent| &agent.id).chain(absent_profiles(room).map(|profile| &profile.id));
     let orchestrator = || all().find(|id| id.contains("orchestrator")).cloned();
     chosen.or_else(selected).or_else(orchestrator).or_else(|| all().next().cloned())
 }
@@ -277,8 +279,7 @@ fn work_ui(ui: &mut Ui, cx: &ViewerContext<'_>, (least, most): (f32, f32), comma
 fn status_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
-    let is_held = work.is_paused || work.stopped_by.is_some();
-    let colour = if is_held { theme.warn } else { theme.text_soft };
+    let colour = if work.is_held() { theme.warn } else { theme.text_soft };
     let sentence = work.sentence();
     let text = RichText::new(&sentence).color(colour);
     let shown = menu::menu_button(ui, text, &sentence, MENU[2], theme, |ui| pieces_ui(ui, cx, commands));
@@ -288,9 +289,8 @@ fn status_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
 fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
-    let is_held = work.is_paused || work.stopped_by.is_some();
     // The button that resumes work is above, beside the reason for the pause.
-    let pause = ui.add_enabled(!is_held, egui::Button::new(texts::PAUSE_WORK));
+    let pause = ui.add_enabled(!work.is_held(), egui::Button::new(texts::PAUSE_WORK));
     let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
     if pause.on_hover_text(texts::PAUSE_WORK_HINT).clicked() {
         commands.push(act(KernelCommand::Pause));

@@ -2,6 +2,7 @@
 //! each other; the layout is saved.
 
 use super::texts;
+use crate::base::paths::file_name;
 use std::collections::BTreeSet;
 
 use egui_tiles::{Container, Linear, LinearDir, SimplificationOptions, Tile, TileId, Tiles, Tree};
@@ -72,7 +73,7 @@ impl Tab {
             Self::Room => texts::ROOM.to_owned(),
             Self::Graph => texts::GRAPH.to_owned(),
             Self::Pane(word) => word.clone(),
-            Self::File(path) => path.rsplit('/').next().unwrap_or(path).to_owned(),
+            Self::File(path) => file_name(path).to_owned(),
             Self::Inspector => texts::INSPECTOR.to_owned(),
             Self::Talks => texts::CONVERSATIONS.to_owned(),
             Self::Log => texts::EVENT_LOG.to_owned(),

@@ -1,4 +1,4 @@
-//! The basic widgets of all panes: cards, headings, badges, buttons, fields, switches.
+//! The basic widgets of all panes: cards, headings, badges, buttons, fields, switches, and zooming with the mouse.
 
 use egui::{
     Align, AsIdSalt, Color32, CornerRadius, FontId, Frame, Layout, Margin, Response, RichText, Sense, Shadow, Stroke,
@@ -7,6 +7,9 @@ use egui::{
 
 use crate::ui::widgets::icons::Icon;
 use crate::view::theme::{BUTTON_RADIUS, LINE, RADIUS, SPACE, TYPE, Theme};
+
+/// Exponential zoom factor per scrolled point of the mouse wheel.
+const WHEEL_PER_POINT: f32 = 0.004;
 
 /// Applies the theme's style to all widgets; every panel calls it first.
 pub fn dress(style: &mut Style, theme: &Theme) {
@@ -37,6 +40,13 @@ pub fn dress(style: &mut Style, theme: &Theme) {
     style.spacing.scroll.floating = true;
     // The default fade blends into a grey smudge over light backgrounds.
     style.spacing.scroll.fade.strength = 0.0;
+}
+
+/// Returns the zoom factors of this frame: of the mouse wheel and of a pinch gesture, where they were used.
+pub fn zoom_factors(ui: &Ui) -> impl Iterator<Item = f32> + use<> {
+    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+    let wheel = (scroll != 0.0).then(|| (scroll * WHEEL_PER_POINT).exp());
+    wheel.into_iter().chain((pinch != 1.0).then_some(pinch))
 }
 
 /// Returns a mixture of two colours; `share` is that of the second.

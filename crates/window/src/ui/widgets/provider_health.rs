@@ -5,7 +5,6 @@ use egui::{RichText, Ui};
 use super::texts;
 use crate::gateway::ProviderFault;
 use crate::mind::FailureKind;
-use crate::schedule::TICKS_PER_SEC;
 use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::view::theme::Theme;
@@ -27,10 +26,10 @@ pub fn summary(fault: &ProviderFault) -> String {
 
 /// Returns two or three sentences: what failed, for how long, how often, and what to do.
 pub fn long(fault: &ProviderFault, room: &RoomModel) -> String {
-    let secs = room.tick.saturating_sub(fault.since_tick) as f64 / TICKS_PER_SEC as f64;
+    let since = text_format::since(room, fault.since_tick);
     let what = text_format::capitalised(fault.what.trim_end_matches('.'));
     let remedy = text_format::capitalised(fault.remedy.trim_end_matches('.'));
-    texts::fault_in_full(&what, &text_format::duration(secs), fault.failures, &remedy)
+    texts::fault_in_full(&what, &since, fault.failures, &remedy)
 }
 
 /// Returns the most important fault: of a provider that one of the agents uses, otherwise of the room's provider.

@@ -2,10 +2,13 @@
 
 use super::texts;
 use crate::base::Behaviour;
+pub use crate::base::text::capitalised;
 use crate::gateway::ledger::{Cost, Tally};
-use crate::schedule::Speed;
+use crate::schedule::{Speed, TICKS_PER_SEC};
+use crate::ui::texts::YOU;
 pub use crate::view::activity_text::state;
-use crate::view::model::AgentView;
+use crate::view::model::{AgentView, RoomModel};
+use crate::workspace::task_files::columns::is_person;
 
 /// Returns a count with two or three digits: `940`, `147 k`, `2.3 M`.
 pub fn compact(count: u64) -> String {
@@ -42,12 +45,6 @@ pub fn sentence(text: &str) -> String {
     sentence
 }
 
-/// Returns a text with a capital first letter.
-pub fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Returns a count with its noun: `1 pin`, `3 pins`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -70,9 +67,23 @@ pub fn speed(speed: Speed) -> String {
     }
 }
 
+/// Returns the simulated time since a tick.
+pub fn since(room: &RoomModel, tick: u64) -> String {
+    duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
+}
+
 /// Returns how long an agent has been in its state, in simulated time: `for 12 s`.
 pub fn state_duration(agent: &AgentView) -> String {
     texts::lasting(&duration(f64::from(agent.in_state_secs)))
+}
+
+/// Returns the display name of an assignee in a task file: the agent's, `You`, or the name as written.
+pub fn assignee<'a>(room: &'a RoomModel, name: &'a str) -> &'a str {
+    match room.agent_named(name) {
+        Some(agent) => &agent.name,
+        None if is_person(name) => YOU,
+        None => name,
+    }
 }
 
 /// Returns the known cost: `$0.04`, `at least $0.04`, `cost unknown`.
@@ -109,6 +120,21 @@ mod tests {
         let mut ada = agent(0, "ada-0", "Ada");
         ada.in_state_secs = 7.9;
         assert_eq!(state_duration(&ada), "for 7 s");
+    }
+
+    #[test]
+    fn assignees_have_the_name_of_their_agent_in_any_spelling() {
+        let room = RoomModel { agents: vec![agent(0, "ada-0", "Ada Lovelace")], ..RoomModel::default() };
+        for (written, shown) in [
+            ("ada-0", "Ada Lovelace"),
+            ("ADA-0", "Ada Lovelace"),
+            ("ada-lovelace", "Ada Lovelace"),
+            ("user", "You"),
+            ("User", "You"),
+            ("bo", "bo"),
+        ] {
+            assert_eq!(assignee(&room, written), shown, "{written}");
+        }
     }
 
     #[test]

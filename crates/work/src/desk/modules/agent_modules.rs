@@ -12,8 +12,8 @@ use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
-use crate::tools::document_calls::{LINES_TOLD_AT_MOST, answer_for, call_for};
-use crate::tools::{CallAnswer, OrderKey, OrderReport, ToolOutput};
+use crate::tools::document_calls::{LINES_TOLD_AT_MOST, call_for, host_answer};
+use crate::tools::{CallAnswer, OrderKey, ToolNews};
 
 /// Refusal of a request that a module makes outside of a call.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
@@ -169,11 +169,7 @@ impl OpenModules {
     /// Sends a module the result of a call that it made.
     pub(super) fn send_answer(&mut self, key: OrderKey, number: u64, answer: &CallAnswer) {
         let Some((module, asked)) = self.open_requests.remove(&(key, number)) else { return };
-        let answer = match answer {
-            CallAnswer::NotDone(why) => HostAnswer::Refused { reason: why.trim_start_matches("Error: ").to_owned() },
-            CallAnswer::Done(text) => answer_for(&asked.request, text),
-        };
-        self.set.answer(&module, &asked, answer);
+        self.set.answer(&module, &asked, host_answer(&asked.request, answer));
     }
 
     /// Sends a module its agent's answer to a prompt.
@@ -255,13 +251,7 @@ impl OpenModules {
         match (what, result) {
             (Some(OrderPurpose::Call(key, _)), result) => {
                 self.open_requests.retain(|(call, _), _| *call != key);
-                outputs.push(ModuleOutput::Outcome(
-                    key,
-                    match result {
-                        Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-                        Err(why) => OrderReport::Failed { why },
-                    },
-                ));
+                outputs.push(ModuleOutput::Outcome(key, ToolNews::of(result)));
                 // The call may have changed its prompt text.
                 self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }

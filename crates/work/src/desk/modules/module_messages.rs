@@ -55,7 +55,7 @@ pub(in crate::desk) fn apply_module_messages(
                 continue;
             }
             ModulesReported::Logged { profile, line } => {
-                let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
+                let here = roster.agents(&agents);
                 let agent = here.filter(|agent| agent.profile == *profile).map(|agent| &agent.id).min();
                 log.write(draft_of(line, agent));
                 continue;
@@ -125,7 +125,7 @@ pub(in crate::desk) fn follow_prompts(
 ) {
     for report in module_reports.read() {
         let ModulesReported::Prompts { profile, module, number, message } = report else { continue };
-        let here = roster.iter().filter_map(|(_, entity)| agents.get(entity).ok());
+        let here = roster.agents(&agents);
         let Some(agent) = here.into_iter().find(|agent| agent.profile == *profile) else {
             let answer = Err("its agent is not in the room".to_owned());
             let (profile, module, number) = (profile.clone(), module.clone(), *number);

@@ -203,7 +203,7 @@ impl RunningModules {
                 _ => None,
             };
             let news = match read {
-                None => OrderReport::Failed { why: "the call can no longer be read".to_owned() },
+                None => ToolNews::unreadable(),
                 // The memory of the module is lost, and the effect of the call is unknown.
                 Some(_) if is_first_look => {
                     OrderReport::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
@@ -281,7 +281,7 @@ impl RoomView<'_, '_> {
     /// The modules of the agents in the room, by profile.
     fn wanted(&self) -> BTreeMap<Id, Wanted> {
         let Some(known) = &self.known else { return BTreeMap::new() };
-        let here = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok());
+        let here = self.roster.agents(&self.agents);
         let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
         let of = |profile: &Id| {
             let folder = folder_of_agent(self.profiles.path(profile)?)?;

@@ -95,7 +95,7 @@ pub(in crate::desk) fn apply_work_answers(
         return;
     }
     for answer in work_answers.read() {
-        let (WorkAnswer::Begun { order, .. } | WorkAnswer::Refused { order, .. }) = answer else { continue };
+        let Some(order) = answer.order() else { continue };
         let number = order.strip_prefix(ORDERS).and_then(|rest| rest.rsplit('/').next()?.parse::<u64>().ok());
         let Some(number) = number else { continue };
         match answer {
@@ -283,7 +283,7 @@ impl DeliveryContext<'_, '_> {
     /// The destination of a message: its recipient, otherwise the recipient in the settings, otherwise a planner.
     fn destination(&self, path: &str, message: &IncomingMessage) -> Result<Destination, (String, String)> {
         let named = message.to.as_ref().or_else(|| self.settings.to.get(name_of(path)));
-        let all: Vec<&Agent> = self.roster.iter().filter_map(|(_, entity)| self.agents.get(entity).ok()).collect();
+        let all: Vec<&Agent> = self.roster.agents(&self.agents).collect();
         let role = |agent: &Agent| self.profiles.get(&agent.profile).and_then(|profile| profile.role.as_deref());
         let boxes = || self.elements.iter().filter_map(|(_, entity)| self.held.get(entity).ok());
         let Some(name) = named else {

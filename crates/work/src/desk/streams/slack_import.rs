@@ -15,6 +15,7 @@ use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
 use crate::log::EventLog;
 use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC};
 use crate::tools::SLACK_INBOX;
+use crate::workspace::layout::SETTINGS_FILE;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 use crate::workspace::{KnownFiles, ProblemReport};
 
@@ -22,8 +23,6 @@ use crate::workspace::{KnownFiles, ProblemReport};
 const ORDERS: &str = "slack-in/";
 /// The source name of the reported problems.
 const SOURCE: &str = "Slack";
-/// The place of the reported problems.
-const PLACE: &str = "settings.yaml";
 /// The maximum number of batches that wait for the file before polling is paused.
 const BATCHES_AT_MOST: usize = 8;
 /// The delay in seconds before a failed write is retried.
@@ -119,7 +118,8 @@ pub(in crate::desk) fn append_new_messages(
     for news in news.read() {
         let SlackNews::Looked { look } = news else { continue };
         all.take(look, log.run(), known.text(SLACK_INBOX).unwrap_or_default());
-        let problems = look.troubles.iter().map(|trouble| Problem::warning(PLACE, &*trouble.what, &*trouble.remedy));
+        let problems =
+            look.troubles.iter().map(|trouble| Problem::warning(SETTINGS_FILE, &*trouble.what, &*trouble.remedy));
         reports.write(ProblemReport { source: SOURCE.to_owned(), problems: problems.collect() });
     }
     for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {

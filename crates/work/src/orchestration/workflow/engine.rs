@@ -424,7 +424,7 @@ impl Run {
             if self.loops[*index].is_over || body.iter().any(is_open) {
                 continue;
             }
-            if self.decide_loop(*index, now) {
+            if self.decide_loop(*index) {
                 candidates.extend(body.iter().flat_map(|at| plan.graph.after[*at].iter().copied()));
             } else {
                 candidates.extend(body);
@@ -437,7 +437,7 @@ impl Run {
     }
 
     /// Ends a loop, or resets its steps for another round. Returns whether the loop ended.
-    fn decide_loop(&mut self, index: usize, _now: u64) -> bool {
+    fn decide_loop(&mut self, index: usize) -> bool {
         let plan = self.plan.clone();
         let one = &plan.loops[index];
         let Some(Repeat { until, at_most }) = &plan.steps[one.head].repeat_until else { return true };

@@ -14,7 +14,8 @@ use super::template::{Template, Token, is_identifier};
 use super::value::OutputKind;
 use crate::agent::front_matter;
 use crate::base::globs;
-use crate::base::text::{nearest, one_line};
+use crate::base::paths::file_name;
+use crate::base::text::{capitalised, nearest, one_line};
 use crate::base::{Problem, Severity};
 use crate::workspace::yaml;
 
@@ -76,7 +77,7 @@ pub fn is_workflow(path: &str) -> bool {
 
 /// The file name without folder and extension, such as `research-pipeline`.
 pub fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     name.strip_suffix(".md").unwrap_or(name)
 }
 
@@ -606,8 +607,7 @@ fn trigger(word: &str) -> Result<Trigger, String> {
 
 fn title(stem: &str) -> String {
     let words = stem.replace(['-', '_'], " ");
-    let mut letters = words.chars();
-    letters.next().map_or_else(|| "Workflow".to_owned(), |first| first.to_uppercase().chain(letters).collect())
+    if words.is_empty() { "Workflow".to_owned() } else { capitalised(&words) }
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ fn label<'a>(line: &'a str, names: &[&str]) -> Option<(String, &'a str)> {
 }
 
 /// The name that a word matches, ignoring case and how its parts are joined.
-fn meant(word: &str, names: &[&str]) -> Option<String> {
+pub(super) fn meant(word: &str, names: &[&str]) -> Option<String> {
     let plain = |word: &str| word.trim().to_lowercase().replace([' ', '-'], "_");
     let word = plain(word);
     names.iter().find(|name| plain(name) == word).map(|name| (*name).to_owned())

@@ -36,9 +36,9 @@ impl Run {
         let at = self.at_work(activation).ok_or("this work is not a step of a running workflow")?;
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
-        let plain = |name: &str| name.trim().to_lowercase().replace([' ', '-'], "_");
-        let Some(output) = step.outputs.iter().find(|output| plain(&output.name) == plain(name)) else {
-            let names: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
+        let names: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
+        let meant = reply_parser::meant(name, &names);
+        let Some(output) = step.outputs.iter().find(|output| meant.as_ref() == Some(&output.name)) else {
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };
         let value = fitted(output.kind, value, limits.output_chars).map_err(|why| format!("{} {why}", output.name))?;

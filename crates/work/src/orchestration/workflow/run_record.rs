@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::definition::{Assignee, Output, Step};
 use super::run_key::RunKey;
 use super::run_state::{Run, RunStatus, StepState, StepStatus};
-use crate::base::text::slug;
+use crate::base::text::{capitalised, slug};
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::yaml;
 
@@ -179,11 +179,6 @@ pub fn result(run: &Run) -> String {
         }
     }
     text
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A short summary of a run for a terminal.

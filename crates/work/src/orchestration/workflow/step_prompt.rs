@@ -15,12 +15,13 @@ pub(super) fn task_text(run: &Run, at: PartAt) -> String {
     let Some(step) = run.plan.steps.get(at.0) else { return String::new() };
     let prompt = step.prompt.render(|token| run.text(token, at));
     let mut words = prompt.trim().to_owned();
-    let _ = write!(words, "\n\nThis is the step {:?} of the workflow {:?}.", step.id, run.name);
+    let _ = write!(words, "\n\n{}{:?} of the workflow {:?}.", headings::STEP, step.id, run.name);
     let round = run.steps.get(at.0).map_or(1, |state| state.round);
     let most = run.plan.loops_of.get(at.0).and_then(|loops| run.plan.loops.get(*loops.first()?));
     let most = most.and_then(|one| run.plan.steps.get(one.head)?.repeat_until.as_ref()).map(|repeat| repeat.at_most);
     if let Some(most) = most {
-        let _ = write!(words, " It is repeated: round {round} of at most {most}.");
+        let (before, after) = headings::ROUND;
+        let _ = write!(words, " It is repeated: {before}{round}{after}{most}.");
     }
     let parts = run.steps.get(at.0).map_or(1, |state| state.parts.len());
     if step.for_each.is_some() {

@@ -15,7 +15,7 @@ use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, Standstill};
-use crate::tools::{OrderReport, PendingToolOrders, ToolOutcome, ToolOutput, Work};
+use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
@@ -212,10 +212,6 @@ pub(super) fn answer_calls(
             Some(run) => run.store_output(order.key.activation, name, value, &limits),
             None => Err("this work is not a step of a running workflow".to_owned()),
         };
-        let news = match given {
-            Ok(text) => OrderReport::Done { output: ToolOutput { text, ..ToolOutput::default() } },
-            Err(why) => OrderReport::Failed { why },
-        };
-        outcomes.write(ToolOutcome { key: order.key, news });
+        outcomes.write(ToolOutcome { key: order.key, news: ToolNews::of(given) });
     }
 }

@@ -1,10 +1,10 @@
 //! Whole trees of files on disk: lists them, and writes a file without following links.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::super::layout::MCP_FILE;
-use super::super::path::{PathAccess, WorkspacePath};
+use super::super::index::{CLOCK_COARSE_NS, now_ns};
+use super::super::path::{Reach, WorkspacePath};
 use super::super::resolve::{PathError, Root, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};
@@ -17,9 +17,6 @@ const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
 const FILES_AT_MOST: usize = 20_000;
 /// The maximum number of directory entries that are examined.
 const ENTRIES_AT_MOST: usize = 200_000;
-/// The uncertainty of a modification time, in nanoseconds: a file that changed within this time before it was examined
-/// may change again without a new time.
-const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 
 /// Why a tree cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -63,8 +60,7 @@ pub(super) fn scan(
     known: &TreeFiles,
     stamps: &mut Stamps,
 ) -> Result<TreeFiles, ScanError> {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let settled_ns = i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX).saturating_sub(CLOCK_COARSE_NS);
+    let settled_ns = now_ns().saturating_sub(CLOCK_COARSE_NS);
     let mut scan = Scan { root, repository, known, stamps, settled_ns, found: TreeFiles::new(), entries: 0 };
     scan.folder(root.folder(), "")?;
     // Known files are examined even in excluded folders.

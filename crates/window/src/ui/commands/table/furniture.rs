@@ -2,9 +2,9 @@
 
 use egui::Key;
 
-use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, of, plain, window};
-use crate::simulation::FurnishCommand;
-use crate::ui::commands::{Command, RoomAct, WindowCommand};
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, of, plain, window};
+use crate::ui::commands::create::furnish;
+use crate::ui::commands::{Command, WindowCommand};
 use crate::view::furniture;
 use crate::view::model::DecorView;
 use crate::workspace::DecorChange;
@@ -28,10 +28,6 @@ fn turn(cx: &CommandContext<'_>) -> Vec<Command> {
     let Some(old) = chosen(cx).cloned() else { return Vec::new() };
     let now = furniture::rotated(&old);
     vec![furnish(DecorChange::Change { was: old, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
-}
-
-fn furnish(change: DecorChange) -> Command {
-    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
 }
 
 /// The furniture commands, in the order of menus.

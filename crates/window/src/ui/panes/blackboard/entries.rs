@@ -9,6 +9,7 @@ use crate::orchestration::{ArchivedEntry, CollaborationCommand};
 use crate::schedule::TICKS_PER_SEC;
 use crate::tools::collaboration::value_of;
 use crate::ui::context::ViewerContext;
+use crate::ui::texts::YOU;
 use crate::ui::widgets;
 use crate::view::collaboration::{ArchivedEntryView, BoardView, EntryView};
 use crate::view::theme::Theme;
@@ -56,7 +57,7 @@ impl<'a> Row<'a> {
     /// Returns an entry kept from an earlier run.
     pub(super) fn of_kept(kept: &'a ArchivedEntryView, cx: &ViewerContext<'_>) -> Self {
         let ArchivedEntry { key, by, run, secs, .. } = &kept.entry;
-        let who = if by.is_empty() { texts::YOU } else { cx.room.called(by) };
+        let who = if by.is_empty() { YOU } else { cx.room.called(by) };
         let who = if run.is_empty() { who.to_owned() } else { texts::written_in_run(who, run, &when(*secs)) };
         Self {
             place: Place::Kept,

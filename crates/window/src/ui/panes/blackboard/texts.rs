@@ -43,7 +43,6 @@ pub(super) fn show_more(count: usize, left: usize) -> String {
 
 // An entry
 
-pub(super) const YOU: &str = "You";
 pub(super) const EDIT: &str = "Edit";
 pub(super) const REMOVE: &str = "Remove";
 pub(super) const KEEP_FOR_LATER_RUNS: &str = "Keep for later runs";

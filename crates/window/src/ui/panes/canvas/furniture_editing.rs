@@ -11,13 +11,11 @@ use egui::{
 use super::texts;
 use crate::agent::spawn_position::tenths;
 use crate::navigation::furniture::decor_kinds;
-use crate::simulation::FurnishCommand;
-use crate::ui::commands::{RoomAct, WindowCommand, create};
+use crate::ui::commands::{WindowCommand, create};
 use crate::ui::menus;
 use crate::ui::state::RoomView;
 use crate::ui::widgets::{self, text_format::capitalised};
 use crate::ui::{Command, ViewerContext};
-use crate::view::camera::Camera;
 use crate::view::furniture::{self, Guide};
 use crate::view::model::{DecorView, RoomModel};
 use crate::view::paint;
@@ -93,7 +91,7 @@ impl FurnitureDrag {
     ) {
         let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::FURNITURE));
-        pan_and_zoom(ui, &response, &mut view.camera, self.is_panning);
+        super::pan_and_zoom(ui, &response, &mut view.camera, self.is_panning);
         self.handle(ui, &response, cx, view, commands);
         self.paint(&ui.painter_at(rect), cx, view);
         bar_ui(ui, rect, cx, view, commands);
@@ -146,7 +144,7 @@ impl FurnitureDrag {
             {
                 arranging.chosen = Some(now.clone());
                 self.dropped = Some((was.clone(), now.clone(), DROP_OVERRIDE_FRAMES));
-                commands.push(furnish(DecorChange::Change { was, now }));
+                commands.push(create::furnish(DecorChange::Change { was, now }));
             }
         }
         if response.hovered() {
@@ -205,21 +203,6 @@ impl DraggedFurniture {
     }
 }
 
-fn furnish(change: DecorChange) -> Command {
-    Command::Act(RoomAct::Furnish(FurnishCommand(change)), None)
-}
-
-/// Zooms at the pointer and pans the view, as outside of arranging.
-fn pan_and_zoom(ui: &Ui, response: &Response, camera: &mut Camera, is_panning: bool) {
-    if let Some(pointer) = response.hover_pos() {
-        super::zoom_by_wheel(ui, pointer, camera);
-    }
-    if is_panning || response.dragged_by(PointerButton::Middle) {
-        camera.pan(response.drag_delta());
-        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-    }
-}
-
 /// Draws the bar at the top of the room: the kinds of furniture, and actions for the chosen piece.
 fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, commands: &mut Vec<Command>) {
     let theme = cx.theme;
@@ -240,7 +223,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                             if let Some(arranging) = &mut view.arranging {
                                 arranging.chosen = Some(piece.clone());
                             }
-                            commands.push(furnish(DecorChange::Add { decor: piece, at: None }));
+                            commands.push(create::furnish(DecorChange::Add { decor: piece, at: None }));
                         }
                     }
                 });

@@ -7,7 +7,6 @@ use egui::{Area, Id as WidgetId, Label, Order, Popup, Pos2, Rect, Response, Rich
 use super::texts;
 use crate::base::Id;
 use crate::element::kinds::kind;
-use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::State;
 use crate::ui::ViewerContext;
 use crate::ui::panes::inspector::holds;
@@ -108,16 +107,14 @@ fn facts_of(cx: &ViewerContext<'_>, thing: &RoomObject, names: &Names) -> Option
         RoomObject::Element(id) => {
             let element = room.element(id)?;
             let corners = (element.position - ELEMENT_HALF, element.position + ELEMENT_HALF);
-            let changed =
-                cx.recent.changes.get(id).map(|row| texts::changed_ago(&sentence(row, names), &since(room, row.tick)));
+            let changed = cx
+                .recent
+                .changes
+                .get(id)
+                .map(|row| texts::changed_ago(&sentence(row, names), &text_format::since(room, row.tick)));
             Some((element_facts(room, element, changed), corners))
         }
     }
-}
-
-/// Formats the time that has passed since a tick.
-fn since(room: &RoomModel, tick: u64) -> String {
-    text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
 }
 
 /// Returns an agent's activity, the reason, its next action and the number of unread messages in its inboxes.

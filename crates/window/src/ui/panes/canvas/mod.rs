@@ -42,8 +42,6 @@ use furniture_editing::FurnitureDrag;
 use hover_card::HoverCard;
 use relationship_editing::Handles;
 
-/// Exponential zoom factor per scrolled point of the mouse wheel.
-const WHEEL_PER_POINT: f32 = 0.004;
 const MINIMAP_POINTS: egui::Vec2 = egui::vec2(150.0, 100.0);
 /// Size of the debug overlay toggle; its height is also the maximum height of the buttons above the minimap.
 const CORNER_BUTTON_POINTS: egui::Vec2 = egui::vec2(128.0, 28.0);
@@ -291,14 +289,8 @@ impl Canvas {
 
     /// Zooms at the pointer and pans the view.
     fn pan_and_zoom(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
-        let camera = &mut view.camera;
-        if let Some(pointer) = response.hover_pos() {
-            zoom_by_wheel(ui, pointer, camera);
-        }
-        if self.drag == DragState::Panning || response.dragged_by(PointerButton::Middle) {
-            camera.pan(response.drag_delta());
-            ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
-        } else if self.space != SpaceBar::Up && response.hovered() {
+        let is_panning = pan_and_zoom(ui, response, &mut view.camera, self.drag == DragState::Panning);
+        if !is_panning && self.space != SpaceBar::Up && response.hovered() {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
     }
@@ -443,15 +435,17 @@ impl Canvas {
     }
 }
 
-/// Zooms at the pointer with the wheel or a pinch gesture.
-fn zoom_by_wheel(ui: &Ui, pointer: Pos2, camera: &mut Camera) {
-    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-    if scroll != 0.0 {
-        camera.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
+/// Zooms at the pointer, and pans the view if `is_panning` or the middle button is held. Returns whether it panned.
+fn pan_and_zoom(ui: &Ui, response: &Response, camera: &mut Camera, is_panning: bool) -> bool {
+    if let Some(pointer) = response.hover_pos() {
+        widgets::zoom_factors(ui).for_each(|factor| camera.zoom_at(pointer, factor));
     }
-    if pinch != 1.0 {
-        camera.zoom_at(pointer, pinch);
+    let is_panning = is_panning || response.dragged_by(PointerButton::Middle);
+    if is_panning {
+        camera.pan(response.drag_delta());
+        ui.ctx().set_cursor_icon(CursorIcon::Grabbing);
     }
+    is_panning
 }
 
 /// Keeps Tab, arrows and Escape in the room while it has the focus, and gives it the focus at startup.

@@ -9,6 +9,7 @@ use egui::{CollapsingHeader, Grid, RichText, ScrollArea, Ui};
 use serde_json::Value;
 
 use super::texts;
+use crate::base::paths::folder_of;
 use crate::document::{self, Parameter, ToolDefinition};
 use crate::engine::{CallEvent, HostAnswer, HostRequest, LogLine, ProgramCache, RunningCall, ToolCall, ToolCode};
 use crate::tools::document_runtime::DocumentRunner;
@@ -190,7 +191,7 @@ impl TestRun {
                 return;
             }
         };
-        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+        let folder = folder_of(path).to_owned();
         let call = ToolCall {
             code: ToolCode::Written { text: tool.code.text.as_str().into(), programs: context.programs.clone() },
             file: path.to_owned(),

@@ -18,6 +18,7 @@ use super::tab::Tab;
 use super::texts;
 use super::token_style::TokenStyle;
 use crate::base::Severity;
+use crate::base::common_parts::{common_prefix, common_suffix};
 use crate::ui::widgets;
 use crate::view::theme::{LINE, MARK_RADIUS, SPACE, TYPE, Theme};
 
@@ -417,10 +418,9 @@ impl LaidOutText {
 
     fn shift_spans(&mut self, new: &str) {
         let old = self.job.text.as_str();
-        let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+        let same = common_prefix(old.as_bytes(), new.as_bytes());
         let same = old.floor_char_boundary(same).min(new.floor_char_boundary(same));
-        let ends = old[same..].bytes().rev().zip(new[same..].bytes().rev());
-        let tail = ends.take_while(|(old, new)| old == new).count();
+        let tail = common_suffix(&old.as_bytes()[same..], &new.as_bytes()[same..]);
         let (old_tail, new_tail) = (old.len() - tail, new.len() - tail);
         for (end, _) in &mut self.spans {
             if *end >= old_tail {

@@ -8,6 +8,7 @@ use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 use super::languages::{Language, style_for_scopes};
 use super::texts;
 use super::token_style::TokenStyle;
+use crate::base::common_parts::{common_prefix, common_suffix};
 
 /// Longer lines are not highlighted.
 const LINE_BYTES: usize = 2_000;
@@ -220,7 +221,7 @@ struct Extent {
 
 /// Returns the common lines at the start of two texts.
 fn common_lines<'a>(lines: impl Iterator<Item = &'a Line>, old: &str, new: &str) -> Extent {
-    let same = old.bytes().zip(new.bytes()).take_while(|(old, new)| old == new).count();
+    let same = common_prefix(old.as_bytes(), new.as_bytes());
     let mut extent = Extent { lines: 0, bytes: 0 };
     for line in lines {
         let end = extent.bytes + line.bytes;
@@ -235,7 +236,7 @@ fn common_lines<'a>(lines: impl Iterator<Item = &'a Line>, old: &str, new: &str)
 
 /// Returns the common lines at the end of two texts.
 fn common_end(lines: &[Line], old: &str, new: &str) -> Extent {
-    let same = old.bytes().rev().zip(new.bytes().rev()).take_while(|(old, new)| old == new).count();
+    let same = common_suffix(old.as_bytes(), new.as_bytes());
     let mut extent = Extent { lines: 0, bytes: 0 };
     for line in lines.iter().rev() {
         let bytes = extent.bytes + line.bytes;

@@ -8,6 +8,7 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 
 use super::texts;
 use super::token_style::TokenStyle;
+use crate::base::paths::file_name;
 use crate::ui::commands::job::{Job, WINDOW};
 
 /// A language with syntax highlighting.
@@ -49,7 +50,7 @@ const SAMPLES: [(Language, &str); 6] = [
 impl Language {
     /// Returns the language of a file by its extension.
     pub fn of(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         match name.rsplit_once('.')?.1.to_ascii_lowercase().as_str() {
             "md" | "mdx" | "markdown" => Some(Self::Markdown),
             "yaml" | "yml" => Some(Self::Yaml),

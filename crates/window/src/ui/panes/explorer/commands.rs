@@ -2,9 +2,10 @@
 
 use super::dialogs::{FileDialog, NewFile, Renaming};
 use super::templates::Template;
-use super::tree::{RowTarget, folder_of, name_of};
+use super::tree::RowTarget;
 use super::{Explorer, templates, texts};
 use crate::base::Id;
+use crate::base::paths::{file_name, folder_of};
 use crate::ui::Command;
 use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
@@ -215,7 +216,7 @@ impl Explorer {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut pairs: Vec<(String, String)> = Vec::new();
         for path in paths.into_iter().filter(|path| folder_of(path) != folder) {
-            let to = format!("{prefix}{}", name_of(&path));
+            let to = format!("{prefix}{}", file_name(&path));
             let is_taken = self.tree.existing(&to).is_some() || pairs.iter().any(|(_, other)| *other == to);
             if is_taken {
                 self.notify(texts::already_exists(&to), false);

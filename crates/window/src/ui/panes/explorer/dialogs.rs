@@ -3,8 +3,9 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::templates::Template;
-use super::tree::{Tree, folder_of, is_below, name_of};
+use super::tree::{Tree, is_below};
 use super::{texts, tree_id};
+use crate::base::paths::{file_name, folder_of};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
@@ -186,7 +187,7 @@ fn path_ui(ui: &mut Ui, path: &mut String, has_keyboard: &mut bool, why_not: Opt
 /// Selects the file name without its extension, the part that is usually changed.
 fn select_stem(ui: &Ui, field: &egui::Response, path: &str) {
     use egui::text::{CCursor, CCursorRange};
-    let before = path.len() - name_of(path).len();
+    let before = path.len() - file_name(path).len();
     let stem = crate::agent::agent_file::stem(path);
     let (begin, length) = (path[..before].chars().count(), stem.chars().count());
     let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
@@ -240,8 +241,8 @@ fn rename_ui(
     let place = folder_of(&renaming.from);
     let place = if place.is_empty() { texts::THE_WORKSPACE.to_owned() } else { format!("{place}/") };
     let moving = renaming.below.as_ref().map(Vec::len);
-    let about = texts::about_renaming(name_of(&renaming.from), &place, moving);
-    ui.add(egui::Label::new(widgets::secondary_text(about, theme)).wrap());
+    let about = texts::about_renaming(file_name(&renaming.from), &place, moving);
+    ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
     let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
     ui.add_space(SPACE[2]);
     let is_sound = why_not.is_none() && !is_same;

@@ -2,8 +2,8 @@
 
 use egui::{Align2, CornerRadius, FontId, Id, LayerId, Order, Pos2, Sense, Stroke, StrokeKind, Ui, vec2};
 
-use super::tree::{folder_of, name_of};
 use super::{Explorer, texts};
+use crate::base::paths::{file_name, folder_of};
 use crate::base::text;
 use crate::ui::commands::FilesCommand;
 use crate::ui::commands::WindowCommand;
@@ -58,7 +58,7 @@ impl Explorer {
         let dragged = self.dragged.as_deref().unwrap_or_default();
         if let Some(pointer) = pointer.filter(|pointer| self.is_over(*pointer)) {
             let what = match dragged {
-                [one] => name_of(one).to_owned(),
+                [one] => file_name(one).to_owned(),
                 several => texts::files(several.len()),
             };
             let label = target.map_or_else(|| what.clone(), |folder| format!("{what} → {folder}/"));

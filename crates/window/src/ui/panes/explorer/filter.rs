@@ -1,5 +1,6 @@
 //! Finds files by typed text: those whose paths contain all words or, if there are none, those that match fuzzily.
 
+use crate::base::paths::file_name;
 use crate::ui::widgets::fuzzy_search;
 use crate::workspace::vfs::FileInfo;
 
@@ -86,7 +87,7 @@ fn paths_with_words(paths: &[String], words: &[String], among: Option<&[usize]>)
 /// before matches in the folders; then the shortest path.
 fn best_by_words(paths: &[String], words: &[String], hits: &[usize]) -> Option<usize> {
     let rank = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = file_name(path);
         let first = words.first().map_or("", String::as_str);
         let in_name = words.iter().all(|word| name.contains(word.as_str()));
         let is_exact = [path, name, name.split('.').next().unwrap_or(name)].contains(&first);

@@ -2,8 +2,9 @@
 
 use egui::{Key, Modifiers, Ui};
 
-use super::tree::{RowKind, RowTarget, folder_of};
+use super::tree::{RowKind, RowTarget};
 use super::{Explorer, filter_id, tree_id};
+use crate::base::paths::folder_of;
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, keys};
 use crate::ui::context::ViewerContext;

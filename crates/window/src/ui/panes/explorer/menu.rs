@@ -2,9 +2,10 @@
 
 use egui::{Margin, TextEdit, Ui};
 
-use super::tree::{RowTarget, folder_of};
+use super::tree::RowTarget;
 use super::{Explorer, filter_id, texts};
 use crate::agent::agent_file;
+use crate::base::paths::folder_of;
 use crate::ui::Command;
 use crate::ui::commands::file_targets::{FileTargets, FileUse, FilesRow};
 use crate::ui::commands::keys;

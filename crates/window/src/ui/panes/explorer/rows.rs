@@ -7,8 +7,9 @@ use egui::{EventFilter, Popup, Rect, Response, ScrollArea, Sense, Ui, WidgetInfo
 
 use super::icons::kind_of_file;
 use super::row::{ROW_POINTS, RowIcon, RowLook, paint_row};
-use super::tree::{Row, RowKind, RowTarget, name_of};
+use super::tree::{Row, RowKind, RowTarget};
 use super::{Explorer, filter_id, texts, tree_id};
+use crate::base::paths::file_name;
 use crate::ui::commands::FilesCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
@@ -191,7 +192,7 @@ impl Explorer {
         };
         match row.kind {
             RowKind::Folder(folder) => {
-                plain(RowIcon::Folder(self.tree.is_open(folder)), name_of(self.tree.folder_path(folder)))
+                plain(RowIcon::Folder(self.tree.is_open(folder)), file_name(self.tree.folder_path(folder)))
             }
             RowKind::Bin => RowLook { is_deleted: true, ..plain(RowIcon::Bin(self.tree.is_bin_open()), texts::BIN) },
             RowKind::Deleted(file) => {
@@ -206,7 +207,7 @@ impl Explorer {
                     is_unsaved: cx.is_unsaved(&file.path),
                     status: self.profile_status(&file.path),
                     severity: self.tracker.problems_of(&file.path).map(|problems| problems.severity),
-                    ..plain(RowIcon::File(kind_of_file(&file.path, file.kind)), name_of(&file.path))
+                    ..plain(RowIcon::File(kind_of_file(&file.path, file.kind)), file_name(&file.path))
                 }
             }
         }

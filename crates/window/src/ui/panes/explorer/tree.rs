@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::filter::Filter;
+use crate::base::paths::file_name;
 use crate::workspace::vfs::FileInfo;
 
 /// The kind of a row, with the index of its file or folder in the [`Tree`].
@@ -254,9 +255,9 @@ impl Tree {
     fn sort_and_count(&mut self) {
         for folder in (0..self.folders.len()).rev() {
             let mut inner = std::mem::take(&mut self.folders[folder].folders);
-            inner.sort_by_cached_key(|inner| name_of(self.folder_path(*inner)).to_lowercase());
+            inner.sort_by_cached_key(|inner| file_name(self.folder_path(*inner)).to_lowercase());
             let mut files = std::mem::take(&mut self.folders[folder].files);
-            files.sort_by_cached_key(|file| name_of(&self.files[*file].path).to_lowercase());
+            files.sort_by_cached_key(|file| file_name(&self.files[*file].path).to_lowercase());
             let below: usize = inner.iter().map(|inner| self.folders[*inner].total).sum();
             let own = &mut self.folders[folder];
             own.total = below + files.len();
@@ -322,16 +323,6 @@ impl Tree {
         }
         (files, folders)
     }
-}
-
-/// Returns the file name of a path.
-pub fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Returns the parent folder of a path; empty for the workspace root.
-pub fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Iterates over the ancestor folders of a path, outermost first.

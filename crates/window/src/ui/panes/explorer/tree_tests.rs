@@ -34,8 +34,8 @@ fn tree_of(files: Vec<FileInfo>, filter: &str, folded: &[&str], is_bin_open: boo
 /// Returns the rows as indented text.
 fn shown(tree: &Tree) -> Vec<String> {
     let name = |row: &Row| match row.kind {
-        RowKind::Folder(folder) => format!("{}/", name_of(tree.folder_path(folder))),
-        RowKind::File(file) => name_of(&tree.file(file).path).to_owned(),
+        RowKind::Folder(folder) => format!("{}/", file_name(tree.folder_path(folder))),
+        RowKind::File(file) => file_name(&tree.file(file).path).to_owned(),
         RowKind::Bin => "[bin]".to_owned(),
         RowKind::Deleted(file) => format!("({})", tree.file(file).path),
     };

@@ -10,11 +10,12 @@ use egui::{
 };
 
 use super::animation::Positions;
-use super::live::{Live, file_name, tasks_given};
+use super::live::{Live, tasks_given};
 use super::model::{Model, Status, YOU};
 use super::texts;
 use super::view::View;
 use super::visibility::{Block, Node, VisibleGraph};
+use crate::base::paths::file_name;
 use crate::simulation::State;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::model::{AgentNode, FileNode, Model, Status, YOU};
 use super::texts;
+use crate::base::paths::file_name;
 use crate::base::{ActivationKey, Id};
 use crate::ui::widgets::text_format::capitalised;
 use crate::view::model::RoomModel;
@@ -49,7 +50,7 @@ impl<'a> Live<'a> {
     /// Returns the display name of an agent. An agent that has left is called by its capitalised id.
     pub fn name(&self, id: &str) -> String {
         match id {
-            "user" => texts::YOU.to_owned(),
+            "user" => crate::ui::texts::YOU.to_owned(),
             _ => self.names.get(id).map_or_else(|| capitalised(id), |name| (*name).to_owned()),
         }
     }
@@ -129,11 +130,6 @@ impl<'a> Live<'a> {
         }
         lines.join("\n")
     }
-}
-
-/// Returns the file name of a path.
-pub fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the number of tasks that the user gave, such as `1 task` or `3 tasks`.

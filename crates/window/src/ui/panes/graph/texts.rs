@@ -43,7 +43,6 @@ pub(super) const ABORTED: &str = "aborted";
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 // Cards of agents
-pub(super) const YOU: &str = "You";
 pub(super) const NO_LONGER_IN_ROOM: &str = "No longer in the room";
 
 pub(super) fn tasks(number: usize) -> String {

@@ -7,14 +7,13 @@
 use egui::{PointerButton, Pos2, Rect, Response, Ui, Vec2, vec2};
 
 use crate::ui::commands::keys;
+use crate::ui::widgets;
 
 /// Range of the zoom.
 const ZOOM_RANGE: std::ops::RangeInclusive<f32> = 0.01..=2.5;
 /// Maximum zoom when fitting everything, and the margin around it in points.
 const MAX_FIT_ZOOM: f32 = 1.0;
 const MARGIN: f32 = 28.0;
-/// Exponential zoom factor per scrolled point of the mouse wheel.
-const WHEEL_PER_POINT: f32 = 0.004;
 /// Weight of the sideways distance when searching in a direction.
 const SIDEWAYS_WEIGHT: f32 = 2.5;
 
@@ -85,13 +84,7 @@ impl View {
         else {
             return;
         };
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        if scroll != 0.0 {
-            self.zoom_at(pointer, (scroll * WHEEL_PER_POINT).exp());
-        }
-        if pinch != 1.0 {
-            self.zoom_at(pointer, pinch);
-        }
+        widgets::zoom_factors(ui).for_each(|factor| self.zoom_at(pointer, factor));
         // In a focused text field, the key types a letter.
         if !ui.text_edit_focused() && keys::consume(ui, "graph.fit") {
             self.is_free = false;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{Label, RichText, ScrollArea, Sense, Ui, vec2};
 
 use super::{Inspector, fact, texts};
+use crate::base::paths::file_name;
 use crate::base::{Id, text};
 use crate::store::FileVersion;
 use crate::ui::Command;
@@ -102,7 +103,7 @@ fn take_operation_result(pane: &mut FilePane, recent: &Recent) {
 }
 
 fn header_ui(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, commands: &mut Vec<Command>) {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
         widgets::plinth(ui.painter(), rect, theme);

@@ -28,7 +28,6 @@ use self::chat::ChatPane;
 use self::file::FilePane;
 use self::log_index::LogIndex;
 use self::past_sessions::PastSessionsPane;
-use crate::schedule::TICKS_PER_SEC;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::menus::command_tip;
@@ -153,7 +152,7 @@ fn duplicate_and_delete_ui(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[RoomOb
 
 /// Returns how long ago a tick was, in words.
 fn ago(room: &RoomModel, tick: u64) -> String {
-    texts::ago(&text_format::duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64))
+    texts::ago(&text_format::since(room, tick))
 }
 
 /// Draws a collapsible section; `name` is its accessible name.

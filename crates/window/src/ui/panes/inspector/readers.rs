@@ -8,10 +8,10 @@ use crate::ui::context::ViewerContext;
 use crate::ui::faces::face_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::model::{ContentView, ElementReaders, ElementView, KnownElement, MailView, RoomModel};
+use crate::ui::widgets::text_format;
+use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
 use crate::view::theme::{LINE, SPACE, Theme};
 use crate::workspace::task_files::Column;
-use crate::workspace::task_files::columns::is_person;
 
 /// The maximum number of characters of a text.
 const TEXT_CHARS: usize = 500;
@@ -60,14 +60,10 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
                 more(ui, pins.len());
             }
             ContentView::Tasks(board) => {
-                let called = |name: &str| match room.agent_named(name) {
-                    Some(agent) => agent.name.to_string(),
-                    None if is_person(name) => texts::YOU.to_owned(),
-                    None => name.to_owned(),
-                };
-                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_closed());
+                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
                 for task in open().take(ENTRIES) {
-                    let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
+                    let names = task.stakeholders.iter().map(|name| text_format::assignee(room, &name.text));
+                    let names: Vec<&str> = names.collect();
                     let by = if names.is_empty() { texts::NO_ONE_HAS_IT.to_owned() } else { names.join(", ") };
                     entry(ui, &by, &short(&task.title.text));
                 }

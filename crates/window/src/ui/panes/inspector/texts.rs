@@ -338,7 +338,6 @@ pub(super) fn tasks(count: usize, columns: &str) -> String {
 
 // The content of an element, and its readers
 
-pub(super) const YOU: &str = "You";
 pub(super) const NO_ONE_HAS_IT: &str = "Unassigned";
 pub(super) const NO_READERS: &str = "No agent here may read it.";
 

@@ -176,11 +176,14 @@ pub(super) fn split_in_two(ui: &mut Ui) -> [Ui; 2] {
         (one.with_max_y(one.bottom() - half), other.with_min_y(other.top() + half))
     };
     ui.advance_cursor_after_rect(rect);
-    [(one, "one part"), (other, "other part")].map(|(part, salt)| {
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(salt));
-        child.set_clip_rect(part.expand(2.0).intersect(ui.clip_rect()));
-        child
-    })
+    [(one, "one part"), (other, "other part")].map(|(part, salt)| part_ui(ui, part, salt))
+}
+
+/// Returns the interface of a part of an overlay, which does not draw outside of it.
+pub(super) fn part_ui(ui: &mut Ui, part: Rect, salt: &str) -> Ui {
+    let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(salt));
+    child.set_clip_rect(part.expand(2.0).intersect(ui.clip_rect()));
+    child
 }
 
 /// Paints a sheet of paper with a shadow.

@@ -14,7 +14,6 @@ pub(super) fn kind_and_file(kind: &str, file: Option<&str>) -> String {
 pub(super) const NO_RESULTS: &str = "No results";
 pub(super) const SEARCH: &str = "Search";
 pub(super) const OPEN_IN_EDITOR: &str = "Open in editor";
-pub(super) const YOU: &str = "You";
 
 // Message boards and rulebooks
 pub(super) const WRITE_VIEW: &str = "Write";

@@ -120,10 +120,7 @@ fn assignee_ui(ui: &mut Ui, board: &Board<'_>, name: &str) {
         let (rect, _) = ui.allocate_exact_size(vec2(8.0, FACE_POINTS), Sense::hover());
         ui.painter().circle_filled(rect.center(), 3.5, word_colour(name));
     }
-    let called = agent.map_or_else(
-        || if is_person(name) { texts::YOU.to_owned() } else { name.to_owned() },
-        |agent| agent.name.to_string(),
-    );
+    let called = text_format::assignee(board.cx.room, name);
     ui.add(Label::new(RichText::new(called).size(TYPE[0]).color(board.theme.text)).selectable(false));
 }
 

@@ -10,9 +10,11 @@ use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
 use crate::ui::commands::WindowCommand;
 use crate::ui::panes::overlays::texts;
+use crate::ui::texts::YOU;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
+use crate::ui::widgets::text_format;
 use crate::view::paint;
 use crate::view::theme::{MENU, SPACE, TYPE};
 use crate::workspace::task_files::columns::{QUESTION_KEY, field_text, is_person, is_question};
@@ -142,12 +144,7 @@ fn priority_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOu
 /// Draws the menu of assignees: agents in the room, the user, or none.
 fn assignees_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardOutput) {
     let room = board.cx.room;
-    let called = |name: &str| match room.agent_named(name) {
-        Some(agent) => agent.name.to_string(),
-        None if is_person(name) => texts::YOU.to_owned(),
-        None => name.to_owned(),
-    };
-    let names: Vec<String> = task.stakeholders.iter().map(|name| called(&name.text)).collect();
+    let names: Vec<&str> = task.stakeholders.iter().map(|name| text_format::assignee(room, &name.text)).collect();
     let shown = if names.is_empty() { texts::NOBODY.to_owned() } else { names.join(", ") };
     let mut chosen: Option<Vec<String>> = None;
     menu::menu_button(ui, texts::assigned_to(&shown), texts::WHO_HAS_IT, MENU[1], board.theme, |ui| {
@@ -156,7 +153,7 @@ fn assignees_ui(ui: &mut Ui, board: &Board<'_>, task: &Task, output: &mut BoardO
             if menu::choice(ui, task.stakeholders.is_empty(), texts::NOBODY).clicked() {
                 chosen = Some(Vec::new());
             }
-            if menu::choice(ui, has_person, texts::YOU).clicked() {
+            if menu::choice(ui, has_person, YOU).clicked() {
                 let written = task.stakeholders.iter().find(|name| is_person(&name.text));
                 chosen = Some(toggle_assignee(task, written.map_or(PEOPLE[0], |name| &name.text)));
             }

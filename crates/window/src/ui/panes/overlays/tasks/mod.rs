@@ -7,10 +7,10 @@ mod columns;
 mod detail;
 mod tree;
 
-use egui::{ScrollArea, Ui, UiBuilder};
+use egui::{ScrollArea, Ui};
 
 use self::board::TaskFileProblems;
-use super::{Overlays, edit};
+use super::{Overlays, edit, frame};
 use crate::element::TaskAct;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
@@ -174,11 +174,7 @@ fn split_ui(ui: &mut Ui, is_open: bool, below: f32) -> [Ui; 2] {
         (list.with_max_y(list.bottom() - gap), detail.with_min_y(detail.top() + gap))
     };
     ui.advance_cursor_after_rect(rect);
-    [(list, "tasks"), (detail, "chosen task")].map(|(part, salt)| {
-        let mut child = ui.new_child(UiBuilder::new().max_rect(part).id_salt(salt));
-        child.set_clip_rect(part.expand(2.0).intersect(ui.clip_rect()));
-        child
-    })
+    [(list, "tasks"), (detail, "chosen task")].map(|(part, salt)| frame::part_ui(ui, part, salt))
 }
 
 /// Draws the form for a new task, which is written in the format of the file.

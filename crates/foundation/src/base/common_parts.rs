@@ -1,0 +1,32 @@
+//! The common beginning and end of two lists or texts.
+
+/// Returns how many items two lists begin with in common.
+pub fn common_prefix<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// Returns how many items two lists end with in common.
+pub fn common_suffix<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_common_beginning_and_end_are_counted() {
+        for (one, other, begin, end) in [
+            ("", "", 0, 0),
+            ("", "abc", 0, 0),
+            ("abc", "abc", 3, 3),
+            ("abc", "abxc", 2, 1),
+            ("abc", "xyz", 0, 0),
+            ("aa", "aaa", 2, 2),
+        ] {
+            let (left, right) = (one.as_bytes(), other.as_bytes());
+            assert_eq!((common_prefix(left, right), common_suffix(left, right)), (begin, end), "{one} {other}");
+            assert_eq!((common_prefix(right, left), common_suffix(right, left)), (begin, end), "{other} {one}");
+        }
+    }
+}
