@@ -7,7 +7,7 @@ use super::scan::{Found, Place, list_files};
 use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
-use crate::agent::markdown::{IdentityHints, says_who_it_is};
+use crate::agent::markdown::{IdentityHints, identity_hints};
 use crate::base::text::slug;
 use crate::base::{Problem, unique_names};
 use crate::modules::may_be_imported;
@@ -15,7 +15,7 @@ use crate::safe_fs;
 use crate::tools;
 use crate::workspace::layout::{self, MAX_FILE_BYTES, MAX_SCENE_BYTES};
 use crate::workspace::protected_paths::AGENT_ENDINGS;
-use crate::workspace::vfs::path::{Reach, WorkspacePath};
+use crate::workspace::vfs::path::{PathAccess, WorkspacePath};
 use crate::workspace::{secrets, yaml};
 
 /// Maximum depth of subfolders that are kept for an agent file.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::vendor::Wire;
+use super::vendor::WireFormat;
 use crate::base::common_parts::common_prefix;
 use crate::mind::{AgentImage, PromptMessage, Reasoning, Role, ToolCall};
 

@@ -66,7 +66,7 @@ pub use settings::MindSettings;
 pub use side_requests::{SideAnswer, SideQuestion, SideRequestDue, SideRequestReplied, SideRequestWithdrawn, SideWork};
 pub use think_requests::LastPrompt;
 pub use tool_declaration::{ToolDeclaration, ToolSchema};
-pub use work_messages::{Ending, SessionRoom, WorkDue, WorkOver, WorkReplied, WorkReply, WorkTaken, task_words};
+pub use work_messages::{Ending, ReplyUsage, SessionRoom, WorkDue, WorkEnded, WorkReplied, WorkReply, task_words};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, Heartbeats, heartbeat_path, missed_in_all, wake_message};
+use super::heartbeats::{BY_HEARTBEAT, Heartbeats, heartbeat_path, total_missed, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};

@@ -12,7 +12,7 @@ use super::task_writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
-use crate::tools::{DESK, DeskOrder, PendingToolOrders, TaskUpdate, ToolNews, ToolOrder, ToolOutcome};
+use crate::tools::{DESK, DeskOrder, OrderReport, PendingToolOrders, TaskUpdate, ToolOrder, ToolOutcome};
 use crate::workspace::KnownFiles;
 use crate::workspace::layout::is_task_file;
 use crate::workspace::task_files;
@@ -64,7 +64,7 @@ pub(super) fn answer(
         };
         let news = match result {
             Ok(text) if text.is_empty() => continue,
-            result => ToolNews::of(result),
+            result => OrderReport::of(result),
         };
         answers.write(ToolOutcome { key: order.key, news });
     }

@@ -67,7 +67,7 @@ impl Kernel {
     ) -> Result<u32, Refusal> {
         let depth = self.may_hand_over(from, &work.agent, task, settings)?;
         let request = request_hash(&work.agent, task);
-        let handed = Some(Box::new(Handed::new(task, terms)));
+        let handed = Some(Box::new(DelegatedTask::new(task, terms)));
         let node = RunNode { depth, starters, handed, ..RunNode::of(&work) };
         self.queue_child(from, work, (node, request), Origin::HandOver)?;
         Ok(depth)

@@ -37,7 +37,7 @@ impl RoomAccess<'_, '_> {
             Some(agent) => Ok((agent.id.clone(), agent.profile.clone())),
             None => {
                 let there = result_text::suggested_agents(name, others().map(|agent| &agent.id), None);
-                Err(result_text::handed_over(name, &HandedOver::Unknown { there }).words)
+                Err(result_text::hand_over_result(name, &HandOverOutcome::Unknown { there }).words)
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
 use crate::tools::{
-    CollaborationOrder, Condition, PendingToolOrders, TOGETHER, ToolNews, ToolOrder, ToolOutcome, Work,
+    CollaborationOrder, Condition, OrderReport, PendingToolOrders, TOGETHER, ToolOrder, ToolOutcome, Work,
 };
 
 /// How many receivers of a message the log names.
@@ -63,7 +63,7 @@ pub(super) fn answer(
     mut answers: MessageWriter<ToolOutcome>,
 ) {
     for order in orders.of(TOGETHER) {
-        let news = ToolNews::of(room.execute(order));
+        let news = OrderReport::of(room.execute(order));
         answers.write(ToolOutcome { key: order.key, news });
     }
 }

@@ -212,7 +212,7 @@ pub(super) fn execute_orders(
             _ => None,
         };
         let news = match read {
-            None => ToolNews::unreadable(),
+            None => OrderReport::unreadable(),
             // It may have run, at least partly, so it is not run again without being asked for.
             Some(_) if is_first_look => OrderReport::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),

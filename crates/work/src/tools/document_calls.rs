@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::files::path_from;
-use super::order::{CallAnswer, ToolNews};
+use super::order::{CallAnswer, OrderReport};
 use super::web::ReadAnswer;
 use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
@@ -54,7 +54,7 @@ impl OpenCall {
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
                             OrderReport::Aborted { why: failure.text }
                         }
-                        result => ToolNews::of(result.map_err(|failure| failure.text)),
+                        result => OrderReport::of(result.map_err(|failure| failure.text)),
                     });
                     return false;
                 }

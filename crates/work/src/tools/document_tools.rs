@@ -181,7 +181,7 @@ pub(super) fn execute_orders(
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), lines_seen: 0, engine });
             }
             None => {
-                let news = ToolNews::unreadable();
+                let news = OrderReport::unreadable();
                 outcomes.push(ToolOutcome { key: order.key, news });
             }
         }

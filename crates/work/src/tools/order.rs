@@ -191,7 +191,7 @@ pub enum OrderReport {
     },
 }
 
-impl ToolNews {
+impl OrderReport {
     /// The final report on an order that was executed with this text as its result, or failed for this reason.
     pub fn of(result: Result<String, String>) -> Self {
         match result {

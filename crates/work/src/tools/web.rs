@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files::object;
-use super::order::{OrderKey, PendingToolOrders, ToolNews, ToolOutcome};
+use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOutcome};
 use super::plan::{Planned, Work};
 use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
@@ -89,7 +89,7 @@ pub(super) fn execute_orders(
     for answered in answered {
         let Ok(key) = answered.id.parse::<OrderKey>() else { continue };
         if begun.end(key) {
-            let news = ToolNews::of(answered.result.map(|answer| text_of(&answer)));
+            let news = OrderReport::of(answered.result.map(|answer| text_of(&answer)));
             outcomes.push(ToolOutcome { key, news });
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn execute_orders(
             _ => None,
         };
         let news = match read {
-            None => ToolNews::unreadable(),
+            None => OrderReport::unreadable(),
             // It may have been sent, so it is not sent again without being asked for.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => OrderReport::Aborted {
                 why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),

@@ -13,7 +13,7 @@ use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::tools::document_calls::{LINES_TOLD_AT_MOST, call_for, host_answer};
-use crate::tools::{CallAnswer, OrderKey, ToolNews};
+use crate::tools::{CallAnswer, OrderKey, OrderReport};
 
 /// Refusal of a request that a module makes outside of a call.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
@@ -251,7 +251,7 @@ impl OpenModules {
         match (what, result) {
             (Some(OrderPurpose::Call(key, _)), result) => {
                 self.open_requests.retain(|(call, _), _| *call != key);
-                outputs.push(ModuleOutput::Outcome(key, ToolNews::of(result)));
+                outputs.push(ModuleOutput::Outcome(key, OrderReport::of(result)));
                 // The call may have changed its prompt text.
                 self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }

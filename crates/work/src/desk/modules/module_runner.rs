@@ -203,7 +203,7 @@ impl RunningModules {
                 _ => None,
             };
             let news = match read {
-                None => ToolNews::unreadable(),
+                None => OrderReport::unreadable(),
                 // The memory of the module is lost, and the effect of the call is unknown.
                 Some(_) if is_first_look => {
                     OrderReport::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }

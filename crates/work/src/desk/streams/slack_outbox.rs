@@ -163,7 +163,7 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> OrderReport {
                 Ok(()) => done(format!("Sent to Slack{at}; it is recorded in {SLACK_OUTBOX}.")),
                 Err(why) => {
                     let text = format!("Sent to Slack{at}; it could not be recorded in {SLACK_OUTBOX}: {why}");
-                    ToolNews::of(Ok(text))
+                    OrderReport::of(Ok(text))
                 }
             }
         }

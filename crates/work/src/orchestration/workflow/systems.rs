@@ -15,7 +15,7 @@ use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, Standstill};
-use crate::tools::{PendingToolOrders, ToolNews, ToolOutcome, Work};
+use crate::tools::{OrderReport, PendingToolOrders, ToolOutcome, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
 
@@ -212,6 +212,6 @@ pub(super) fn answer_calls(
             Some(run) => run.store_output(order.key.activation, name, value, &limits),
             None => Err("this work is not a step of a running workflow".to_owned()),
         };
-        outcomes.write(ToolOutcome { key: order.key, news: ToolNews::of(given) });
+        outcomes.write(ToolOutcome { key: order.key, news: OrderReport::of(given) });
     }
 }

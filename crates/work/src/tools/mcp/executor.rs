@@ -87,7 +87,7 @@ enum NextStep {
 /// declares the tool read-only.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep {
     let Some(call) = call_of(order) else {
-        return NextStep::Answer(ToolNews::unreadable());
+        return NextStep::Answer(OrderReport::unreadable());
     };
     if is_first_look && !call.hints.read_only {
         let why = "the workshop was stopped during the call; its outcome is unknown".into();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::super::layout::MCP_FILE;
 use super::super::index::{CLOCK_COARSE_NS, now_ns};
-use super::super::path::{Reach, WorkspacePath};
+use super::super::path::{PathAccess, WorkspacePath};
 use super::super::resolve::{PathError, Root, beside_name};
 use super::repository::{GitError, Repository};
 use super::tree::{TreeFile, TreeFiles};

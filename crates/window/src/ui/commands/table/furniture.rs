@@ -2,7 +2,7 @@
 
 use egui::Key;
 
-use super::info::{CommandContext, CommandInfo, KeyContext, Menu, Undone, of, plain, window};
+use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, of, plain, window};
 use crate::ui::commands::create::furnish;
 use crate::ui::commands::{Command, WindowCommand};
 use crate::view::furniture;

@@ -242,7 +242,7 @@ fn rename_ui(
     let place = if place.is_empty() { texts::THE_WORKSPACE.to_owned() } else { format!("{place}/") };
     let moving = renaming.below.as_ref().map(Vec::len);
     let about = texts::about_renaming(file_name(&renaming.from), &place, moving);
-    ui.add(egui::Label::new(widgets::soft(about, theme)).wrap());
+    ui.add(egui::Label::new(widgets::secondary_text(about, theme)).wrap());
     let is_entered = path_ui(ui, &mut renaming.to, &mut renaming.has_keyboard, why_not.as_deref(), theme);
     ui.add_space(SPACE[2]);
     let is_sound = why_not.is_none() && !is_same;

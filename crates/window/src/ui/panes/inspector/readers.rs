@@ -9,7 +9,7 @@ use crate::ui::faces::face_ui;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::text_format;
-use crate::view::model::{ContentView, ElementView, KnownBy, Knows, MailView, RoomModel};
+use crate::view::model::{ContentView, ElementReaders, ElementView, KnownElement, MailView, RoomModel};
 use crate::view::theme::{LINE, SPACE, Theme};
 use crate::workspace::task_files::Column;
 
@@ -60,7 +60,7 @@ pub(super) fn content_ui(ui: &mut Ui, room: &RoomModel, element: &ElementView, t
                 more(ui, pins.len());
             }
             ContentView::Tasks(board) => {
-                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_over());
+                let open = || board.file.tasks.iter().filter(|task| !Column::of(task).is_closed());
                 for task in open().take(ENTRIES) {
                     let names = task.stakeholders.iter().map(|name| text_format::assignee(room, &name.text));
                     let names: Vec<&str> = names.collect();
