@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use agent_workshop::gateway::sandbox::watch_with;
+use agent_workshop::gateway::sandbox::set_supervisor;
 use agent_workshop::schedule::Speed;
 
 use self::bare::Bare;
@@ -35,7 +35,7 @@ pub fn hosted() -> Vec<Figure> {
         eprintln!("acp: there is no python3, so nothing is measured");
         return Vec::new();
     }
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let mut figures = vec![first_chunks(), seen()];
     figures.extend(twenty());
     figures.extend(writes());

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use agent_workshop::gateway::sandbox::{Confinement, Level, Limits, Rights, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, Limits, Rights, set_supervisor};
 
 use super::measure::{Figure, timed};
 
@@ -18,7 +18,7 @@ fn run(words: &[OsString]) {
 
 /// Runs `true` directly and as an agent's command, in turn.
 pub fn confined() -> Vec<Figure> {
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let found = Confinement::of_this_computer();
     if found.level() == Level::None {
         eprintln!("programs: {}, so nothing is measured", found.summary());

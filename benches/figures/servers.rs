@@ -9,7 +9,7 @@ use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::Environment;
 use agent_workshop::gateway::mcp::{McpClient, McpRequest, McpSettings};
 use agent_workshop::gateway::peers::allow_peer;
-use agent_workshop::gateway::sandbox::watch_with;
+use agent_workshop::gateway::sandbox::set_supervisor;
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Map, Value, json};
@@ -126,7 +126,7 @@ pub fn connect_and_call() -> Vec<Figure> {
         eprintln!("mcp: there is no python3, so nothing is measured");
         return Vec::new();
     }
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let (workspace, config) = (folder(), folder());
     let script = workspace.path().join("server.py");
     std::fs::write(&script, SERVER).expect("files can be written");

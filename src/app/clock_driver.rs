@@ -16,7 +16,7 @@ use crate::learning;
 use crate::log::{EventLog, EventRecord};
 use crate::schedule::saved::SavedWorld;
 use crate::schedule::{
-    self, DateCorrected, InputJournal, InputQueue, RoomDate, RoomOpened, SetStandstill, SimClock, Speed, Standstill,
+    self, DateCorrected, InputJournal, InputQueue, RoomDate, RoomOpened, RoomPaused, SetRoomPaused, SimClock, Speed,
     TICKS_PER_SEC,
 };
 use crate::simulation::Reacted;
@@ -109,15 +109,15 @@ impl Driver {
         let clock = world.resource::<SimClock>();
         let (speed, paused) = (clock.speed, clock.paused);
         // A paused room only processes the person's commands.
-        let stands_still = world.resource::<Standstill>().holds();
+        let stands_still = world.resource::<RoomPaused>().holds();
         let has_news = schedule::any_input_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
         let has_news = has_news || learning::has_news(world);
         if paused && stands_still && !has_news {
             self.next_tick_at = None;
             return Step::Paused;
         }
-        if paused != stands_still && world.resource::<InputQueue<SetStandstill>>().is_empty() {
-            world.resource_mut::<InputQueue<SetStandstill>>().push(SetStandstill { on: paused });
+        if paused != stands_still && world.resource::<InputQueue<SetRoomPaused>>().is_empty() {
+            world.resource_mut::<InputQueue<SetRoomPaused>>().push(SetRoomPaused { on: paused });
         }
         if let Speed::Times(times) = speed
             && self.next_tick_at.is_some_and(|due| Instant::now() < due)

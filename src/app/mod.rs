@@ -27,7 +27,7 @@ use crate::gateway::ScriptedProvider;
 use crate::log::{AddedEvents, EventDraft, EventLog, events};
 use crate::offline::OfflineProvider;
 use crate::schedule::inputs::CollectInputs;
-use crate::schedule::{Floor, InPhase, RoomSeed, SimClock, Tick, WorkshopSystems};
+use crate::schedule::{InPhase, Layer, RoomSeed, SimClock, Tick, WorkshopSystems};
 use crate::workspace::RoomStart;
 use crate::{
     agent, desk, element, gate, gateway, kernel, learning, memory, mind, orchestration, schedule, simulation, store,
@@ -67,7 +67,7 @@ pub fn headless() -> App {
         Tick,
         (clock_driver::tap_events, clock_driver::tap_reactions)
             .chain()
-            .in_set(InPhase(WorkshopSystems::Record, Floor::Orchestration)),
+            .in_set(InPhase(WorkshopSystems::Record, Layer::Orchestration)),
     );
     app
 }

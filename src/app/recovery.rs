@@ -66,7 +66,7 @@ pub(super) fn recover(
     };
     let mut unusable: Vec<String> = Vec::new();
     for way in &ways {
-        let read = reader.go_back(way).map_err(Unusable::Store);
+        let read = reader.restore(way).map_err(Unusable::Store);
         match read.and_then(|reopening| resume_run(&reader, reopening, scene)) {
             Ok((None, mut problems)) => {
                 problems.extend(unusable.first().map(|why| nothing_left(why)));

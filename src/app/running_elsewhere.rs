@@ -41,7 +41,7 @@ pub fn owner(workspace: &Path) -> Option<u32> {
 }
 
 /// Whether a process is running; `true` if that cannot be determined.
-pub fn runs(process: u32) -> bool {
+pub fn is_running(process: u32) -> bool {
     store::runs(process)
 }
 

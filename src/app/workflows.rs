@@ -24,14 +24,14 @@ const RUNS_AT_MOST: usize = 1_000;
 
 /// The workflows of a workspace, with the agents that their steps may name.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct WorkspaceWorkflows {
     /// The workflows, by path.
     pub workflows: BTreeMap<String, WorkflowFile>,
     /// The ids of agents and profiles.
     pub agents: BTreeSet<Id>,
 }
 
-impl Known {
+impl WorkspaceWorkflows {
     /// Reads the workflows of a workspace.
     pub fn of(workspace: &Path) -> Self {
         let (files, _) = read_folder(workspace);

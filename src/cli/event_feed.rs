@@ -7,7 +7,7 @@ use crate::app::display_names::{RoomNames, name_of};
 use crate::base::ids::USER;
 use crate::base::text::truncate;
 use crate::gateway::RequestQueue;
-use crate::log::events::{ElementDeed, Knowledge, Memory};
+use crate::log::events::{ElementChangeKind, Knowledge, Memory};
 use crate::log::{Event, EventKind, EventRecord, Narrator};
 use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::simulation;
@@ -84,9 +84,10 @@ fn is_notable(event: &EventRecord, narrator: &Narrator<'_>) -> bool {
     match event.event() {
         Event::AgentAdded(_) | Event::AgentRemoved(_) | Event::ConversationStart(_) | Event::Message(_) => true,
         // Elements that come with the scene, and their positions, are not notable.
-        Event::ElementChanged(change) => {
-            !matches!(change.change, ElementDeed::Added | ElementDeed::Removed | ElementDeed::Rearranged)
-        }
+        Event::ElementChanged(change) => !matches!(
+            change.change,
+            ElementChangeKind::Added | ElementChangeKind::Removed | ElementChangeKind::Rearranged
+        ),
         Event::Read(read) => read.said.is_some(),
         Event::Memory(memory) => matches!(memory, Memory::Noted { .. }),
         Event::Knowledge(knowledge) => !matches!(knowledge, Knowledge::Recalled { .. } | Knowledge::Known { .. }),
@@ -121,10 +122,11 @@ mod tests {
         let result = |ok| Event::from(ToolResult { ok, ..ToolResult::default() });
         let task = |by: &str| Event::from(Activation { by: by.into(), ..Activation::default() });
         let read = |said: Option<&str>| Event::from(Read { said: said.map(str::to_owned), ..Read::default() });
-        for news in [change(ElementDeed::PinAdded), result(false), task("user"), read(Some("Nice."))] {
+        for news in [change(ElementChangeKind::PinAdded), result(false), task("user"), read(Some("Nice."))] {
             assert!(is_notable(news.clone()), "{news:?}");
         }
-        let others = [change(ElementDeed::Added), result(true), task("ada-1"), read(None), State::default().into()];
+        let others =
+            [change(ElementChangeKind::Added), result(true), task("ada-1"), read(None), State::default().into()];
         for other in others.into_iter().chain([ModelCall::default().into()]) {
             assert!(!is_notable(other.clone()), "{other:?}");
         }

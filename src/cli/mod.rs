@@ -44,8 +44,8 @@ use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::gateway;
-use crate::gateway::mcp_forwarder::RELAY_WORD;
-use crate::gateway::sandbox::WATCH_WORD;
+use crate::gateway::mcp_forwarder::FORWARDER_ARGUMENT;
+use crate::gateway::sandbox::SUPERVISOR_ARGUMENT;
 
 /// How a command ended. Scripts rely on the exit codes: do not change them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -225,8 +225,8 @@ const USUAL_LOG: &str = "warn,bevy_ecs::world::command_queue=error,egui_extras::
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
-        Some(WATCH_WORD) => return gateway::supervisor::main(words, output::note),
-        Some(RELAY_WORD) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
+        Some(SUPERVISOR_ARGUMENT) => return gateway::supervisor::main(words, output::note),
+        Some(FORWARDER_ARGUMENT) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
         _ => {}
     }
     std::panic::set_hook(Box::new(output::print_panic));

@@ -12,7 +12,7 @@ use super::report::{Verdict, describe_unfinished};
 use super::waiting_steps::waiting;
 use super::{CliError, ExitStatus};
 use crate::app::opening::OpenError;
-use crate::app::running_elsewhere::{LoadStatus, NewestRun, inspect_open_room, newest_run, owner, runs};
+use crate::app::running_elsewhere::{LoadStatus, NewestRun, inspect_open_room, is_running, newest_run, owner};
 use crate::kernel::{Approval, Kernel};
 use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
 
@@ -66,7 +66,7 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Ha
             })));
         }
         // Check the owner before the run, so that a run that ends in between is not mistaken for one without an owner.
-        let is_there = owner(workspace).is_none_or(runs);
+        let is_there = owner(workspace).is_none_or(is_running);
         let newest = newest_run(workspace).map_err(failed)?;
         let is_own_run = newest.is_some() && (newest != first || seen_running.is_some());
         let Some(run) = newest.as_ref() else {

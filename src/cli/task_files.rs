@@ -266,7 +266,8 @@ fn lint_files(linting: &LintArguments) -> CliResult {
             }
         }
     }
-    let agents: BTreeSet<String> = workflows::Known::of(&folder).agents.iter().map(ToString::to_string).collect();
+    let agents: BTreeSet<String> =
+        workflows::WorkspaceWorkflows::of(&folder).agents.iter().map(ToString::to_string).collect();
     let known = files.known(agents, &sources);
     let found: Vec<(&Source, Issue)> = sources
         .iter()

@@ -140,7 +140,7 @@ fn format_files(point: &RestorePoint) -> String {
 fn undo_plan(folder: &Path, state: &Path, plan: &UndoPlan, arguments: &Arguments) -> CliResult {
     let stays: Vec<&str> = (plan.files.iter())
         .filter_map(|file| match &file.outcome {
-            FileOutcome::Stays { why } => Some(why.as_str()),
+            FileOutcome::Unchanged { why } => Some(why.as_str()),
             _ => None,
         })
         .collect();
@@ -238,10 +238,10 @@ fn agent_json(history: &AgentHistory) -> Value {
 fn plan_json(plan: &UndoPlan, number: Option<u64>, skipped: &[SkippedFile]) -> Value {
     let file = |file: &FilePlan| {
         let (fate, why) = match &file.outcome {
-            FileOutcome::Put { .. } if file.now.is_none() => ("brought_back", None),
-            FileOutcome::Put { .. } => ("put_back", None),
-            FileOutcome::TakeAway => ("taken_away", None),
-            FileOutcome::Stays { why } => ("stays", Some(why)),
+            FileOutcome::Write { .. } if file.now.is_none() => ("brought_back", None),
+            FileOutcome::Write { .. } => ("put_back", None),
+            FileOutcome::Delete => ("taken_away", None),
+            FileOutcome::Unchanged { why } => ("stays", Some(why)),
         };
         let diff = file.changes().then(|| file_diff(file));
         json!({ "path": file.path, "to": file.path_after(), "what": fate, "why": why, "diff": diff })

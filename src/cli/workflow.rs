@@ -13,7 +13,7 @@ use super::task_goal::Task;
 use super::workflow_goal::WorkflowGoal;
 use super::workspace_argument::{self, IfMissing, InWorkspace};
 use super::{CliError, CliResult, ExitStatus, output};
-use crate::app::workflows::{self, Known, RunHead};
+use crate::app::workflows::{self, RunHead, WorkspaceWorkflows};
 use crate::base::Severity;
 use crate::base::text::nearest;
 use crate::orchestration::workflow::WorkflowCommand;
@@ -162,7 +162,7 @@ fn workspace_of(named: Option<&Path>, file: Option<&str>) -> Result<PathBuf, Cli
 }
 
 /// Finds a workflow by its path, its path in the workspace, or its name.
-fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, CliError> {
+fn choose<'a>(known: &'a WorkspaceWorkflows, word: &str) -> Result<&'a WorkflowFile, CliError> {
     let inside = word.rfind("workflows/").map(|at| &word[at..]);
     let found = inside.and_then(|path| known.workflows.get(path)).or_else(|| known.check_context().workflow(word));
     found.ok_or_else(|| {
@@ -178,7 +178,7 @@ fn choose<'a>(known: &'a Known, word: &str) -> Result<&'a WorkflowFile, CliError
 
 fn list(listing: &ListArguments) -> CliResult {
     let folder = workspace_argument::workspace(listing.place.workspace.as_deref(), IfMissing::Fail)?;
-    let known = Known::of(&folder);
+    let known = WorkspaceWorkflows::of(&folder);
     let runs: Vec<RunHead> = workflows::runs(&folder).into_iter().filter(|run| run.status != "done").collect();
     if listing.place.json {
         let workflows: Vec<Value> = known.workflows.values().map(|file| to_json(&known, file)).collect();
@@ -196,7 +196,7 @@ fn list(listing: &ListArguments) -> CliResult {
     Ok(ExitStatus::Done)
 }
 
-fn line(known: &Known, file: &WorkflowFile) -> String {
+fn line(known: &WorkspaceWorkflows, file: &WorkflowFile) -> String {
     let workflow = &file.workflow;
     let wrong = known.problems(file).iter().filter(|problem| problem.severity == Severity::Error).count();
     let wrong = match wrong {
@@ -208,7 +208,7 @@ fn line(known: &Known, file: &WorkflowFile) -> String {
     format!("{}  {} ({steps}, {}{wrong})", workflow.path, workflow.name, workflow.trigger)
 }
 
-fn to_json(known: &Known, file: &WorkflowFile) -> Value {
+fn to_json(known: &WorkspaceWorkflows, file: &WorkflowFile) -> Value {
     let workflow = &file.workflow;
     let steps = workflow.steps.iter().map(|step| {
         let outputs: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
@@ -235,7 +235,7 @@ fn run_to_json(run: &RunHead) -> Value {
 
 fn check(checking: &CheckArguments) -> CliResult {
     let folder = workspace_of(checking.place.workspace.as_deref(), checking.file.as_deref())?;
-    let known = Known::of(&folder);
+    let known = WorkspaceWorkflows::of(&folder);
     let chosen: Vec<&WorkflowFile> = match &checking.file {
         Some(word) => vec![choose(&known, word)?],
         None => known.workflows.values().collect(),
@@ -254,7 +254,7 @@ fn check(checking: &CheckArguments) -> CliResult {
 
 fn run_workflow(running: &RunArguments) -> CliResult {
     let folder = workspace_of(running.options.workspace.as_deref(), Some(&running.file))?;
-    let known = Known::of(&folder);
+    let known = WorkspaceWorkflows::of(&folder);
     let file = choose(&known, &running.file)?;
     let workflow = &file.workflow;
     let errors: Vec<String> = known

@@ -13,7 +13,7 @@ use agent_workshop::mind::parts;
 use agent_workshop::mind::{
     Completion, Finish, GatherKey, PartGathered, PartProvider, PendingRequests, PromptParts, Share, Slot, Usage,
 };
-use agent_workshop::schedule::{Floor, InPhase, InputJournal, InputQueue, SimClock, Tick, WorkshopSystems};
+use agent_workshop::schedule::{InPhase, InputJournal, InputQueue, Layer, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{TaskCommand, ThinkDone};
 use bevy::ecs::message::Messages;
 use bevy::ecs::prelude::*;
@@ -93,7 +93,7 @@ fn with_part(mut room: Workshop, answers: Answers) -> (Workshop, ReceivedRequest
     gateway::add_simulated_provider(&mut room.app, "offline", move |_| Ok(Box::new(RecordingModel(requests.clone()))));
     room.world().resource_mut::<PromptParts>().register(recall()).expect("the word is free");
     room.world().insert_resource(answers);
-    room.app.add_systems(Tick, gather.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Mind)));
+    room.app.add_systems(Tick, gather.in_set(InPhase(WorkshopSystems::Dispatch, Layer::Mind)));
     (room, received)
 }
 

@@ -7,7 +7,7 @@ use agent_workshop::log::narration::NarrationContext;
 use agent_workshop::log::{EventData, EventDraft, EventKind, EventLog, Word};
 use agent_workshop::mind::{LastPrompt, PromptOrigin};
 use agent_workshop::schedule::inputs::InputExt;
-use agent_workshop::schedule::{Floor, InPhase, Input, InputJournal, Tick, TickMessageExt, WorkshopSystems};
+use agent_workshop::schedule::{InPhase, Input, InputJournal, Layer, Tick, TickMessageExt, WorkshopSystems};
 use agent_workshop::simulation::{
     AgentState, Interest, Place, Position, Queue, SetRestMode, State, Urgency, WakeAgent, is_idle,
 };
@@ -80,7 +80,7 @@ fn wake_for_doorbell(
 
 fn add(room: &mut Workshop) {
     room.app.add_input::<DoorbellRang>().add_tick_message::<WakeAgent>();
-    room.app.add_systems(Tick, wake_for_doorbell.in_set(InPhase(WorkshopSystems::Decide, Floor::Kernel)));
+    room.app.add_systems(Tick, wake_for_doorbell.in_set(InPhase(WorkshopSystems::Decide, Layer::Kernel)));
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements:\n\

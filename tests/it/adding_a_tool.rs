@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use agent_workshop::gate::{DeclaredTouch, TouchKind};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::mind::ModelRequest;
-use agent_workshop::schedule::{Floor, InPhase, InputJournal, InputQueue, SimClock, Tick, WorkshopSystems};
+use agent_workshop::schedule::{InPhase, InputJournal, InputQueue, Layer, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::tools::{
     Arguments, OrderKey, OrderReport, PendingToolOrders, Planned, Planning, Tool, ToolOutcome, ToolOutput, ToolRefusal,
@@ -85,7 +85,7 @@ fn add(room: &mut Workshop) {
     let mut tools = room.world().resource_mut::<Tools>();
     tools.register(weather()).expect("the name is free");
     tools.add_executor(WEATHER);
-    room.app.add_systems(Tick, execute_orders.in_set(InPhase(WorkshopSystems::Dispatch, Floor::Tools)));
+    room.app.add_systems(Tick, execute_orders.in_set(InPhase(WorkshopSystems::Dispatch, Layer::Tools)));
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";

@@ -12,7 +12,7 @@ use agent_workshop::base::JobControl;
 use agent_workshop::log::events::enum_name;
 use agent_workshop::log::narration::{NarrationContext, counted};
 use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
-use agent_workshop::schedule::{Floor, InPhase, SimClock, Speed, Tick, WorkshopSystems};
+use agent_workshop::schedule::{InPhase, Layer, SimClock, Speed, Tick, WorkshopSystems};
 use agent_workshop::store::{Reader, StoreError, export_events};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::Schedules;
@@ -70,7 +70,7 @@ fn add(world: &mut World) {
     let write = |mut log: ResMut<EventLog>| {
         log.write(EventDraft::of(&tea()).agent(&"ada-1".into()));
     };
-    let position = InPhase(WorkshopSystems::Simulate, Floor::Simulation);
+    let position = InPhase(WorkshopSystems::Simulate, Layer::Simulation);
     world.resource_mut::<Schedules>().add_systems(Tick, write.in_set(position));
 }
 

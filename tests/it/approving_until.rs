@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use agent_workshop::gateway::HasSandbox;
-use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::RoomOpened;
 use agent_workshop::simulation::TaskCommand;
@@ -212,7 +212,7 @@ fn a_time_is_given_and_shown_on_the_command_line_and_replays() {
 }
 
 fn a_pattern_is_added_to_the_rules_file() {
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     if Confinement::of_this_computer().level() == Level::None {
         eprintln!("not tested here: without a sandbox, each command needs approval");
         return;

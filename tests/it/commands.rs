@@ -10,7 +10,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
 
 use crate::cases;
 use crate::program::{Running, json_lines, output, succeed};
@@ -79,7 +79,7 @@ const TASK: [&str; 12] = [
 const ALLOWED: [&str; 2] = ["--on-ask", "allow"];
 
 fn is_sandbox_available() -> bool {
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     Confinement::of_this_computer().level() != Level::None
 }
 
@@ -334,7 +334,7 @@ fn under_landlock_a_program_cannot_write_protected_files() {
     fs::create_dir(room.path().join(".workshop")).unwrap();
     let before = files(room.path());
     let mut watcher = std::process::Command::new(env!("CARGO_BIN_EXE_workshop"));
-    watcher.arg(agent_workshop::gateway::sandbox::WATCH_WORD).arg("--within").arg(room.path());
+    watcher.arg(agent_workshop::gateway::sandbox::SUPERVISOR_ARGUMENT).arg("--within").arg(room.path());
     watcher.args(["--", "python3", "artifacts/forging.py"]).current_dir(room.path());
     let ended = watcher.output().unwrap();
     let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();

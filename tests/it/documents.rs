@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use agent_workshop::agent::Roster;
-use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::{InputQueue, TICKS_PER_SEC};
@@ -172,7 +172,7 @@ fn endless_code_is_ended_and_reported_to_the_agent() {
 }
 
 fn a_configured_runtime_runs_the_code_in_a_sandbox() {
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
         const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
         const read = tried(() => readFileSync(WORKSPACE + '/settings.yaml'));\n\

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use agent_workshop::gateway::mcp::{McpCommand, McpEvent, McpFault, McpNews, McpReply};
+use agent_workshop::gateway::mcp::{McpCommand, McpEvent, McpFault, McpReply, McpStatus};
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::worker::Worker;
 use agent_workshop::gateway::{McpServerStatus, McpServers};
@@ -77,7 +77,7 @@ impl ConnectedServer {
 
     fn ready(&self) {
         self.until("the connection", |event| {
-            matches!(event, McpEvent::Standing { news: McpNews::Ready { .. }, .. }).then_some(())
+            matches!(event, McpEvent::Standing { news: McpStatus::Ready { .. }, .. }).then_some(())
         });
     }
 
@@ -161,7 +161,7 @@ fn a_server_that_keeps_changing_its_lists_is_polled_more_slowly() {
     let until = Instant::now() + Duration::from_secs(4);
     let mut offers = Vec::new();
     while Instant::now() < until {
-        if let Some(GatewayEvent::Mcp(McpEvent::Standing { news: McpNews::Ready { offer }, .. })) =
+        if let Some(GatewayEvent::Mcp(McpEvent::Standing { news: McpStatus::Ready { offer }, .. })) =
             server.worker.next(Duration::from_millis(50))
         {
             offers.push(offer);
@@ -242,7 +242,7 @@ fn changes_to_every_kind_of_list_are_noticed() {
         for (call, is_more) in [("grow", true), ("shrink", false), ("grow", true)] {
             server.call(call, call);
             server.until("the changed list", |event| {
-                let McpEvent::Standing { news: McpNews::Ready { offer }, .. } = event else { return None };
+                let McpEvent::Standing { news: McpStatus::Ready { offer }, .. } = event else { return None };
                 let has = [
                     offer.tools.iter().any(|tool| tool.name == "ripe"),
                     offer.resources.iter().any(|resource| resource.name == "note:///ripe"),

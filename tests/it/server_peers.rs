@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::gateway::mcp::{
-    McpClient, McpCommand, McpElicitation, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpReply, McpRequest,
-    McpSettings,
+    McpClient, McpCommand, McpElicitation, McpEvent, McpFailure, McpFault, McpOffer, McpReply, McpRequest, McpSettings,
+    McpStatus,
 };
 use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::peers::allow_peer;
@@ -239,7 +239,7 @@ fn a_restarted_http_server_is_reconnected() {
     let send = |command| worker.send(GatewayCommand::Mcp(command)).expect("the worker is running");
     let terms = Box::new(McpSettings::default().terms());
     send(McpCommand::Connect { server: Box::new(server.clone()), terms });
-    let is_ready = |event| matches!(event, McpEvent::Standing { news: McpNews::Ready { .. }, .. }).then_some(());
+    let is_ready = |event| matches!(event, McpEvent::Standing { news: McpStatus::Ready { .. }, .. }).then_some(());
     wait_for_event(&worker, "the connection", is_ready);
     let call = |id: &str| {
         let request = Box::new(tool("echo", json!({ "message": "again" })));
@@ -267,7 +267,7 @@ fn a_restarted_http_server_is_reconnected() {
     let failure = wait_for_event(&worker, "the failed call", done).expect_err("the server has ended");
     assert!(matches!(failure.fault, McpFault::Gone | McpFault::Protocol), "{failure:?}");
     wait_for_event(&worker, "the report of the failure", |event| {
-        matches!(event, McpEvent::Standing { news: McpNews::Failed { tries_again: true, .. }, .. }).then_some(())
+        matches!(event, McpEvent::Standing { news: McpStatus::Failed { tries_again: true, .. }, .. }).then_some(())
     });
     let second = start_http_server_on("streamableHttp", port);
     echoes("the echo after a restart");

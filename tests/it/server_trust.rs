@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
-use agent_workshop::gateway::mcp::{McpHints, McpNews, McpOffer, McpReply, McpTool};
+use agent_workshop::gateway::mcp::{McpHints, McpOffer, McpReply, McpStatus, McpTool};
 use agent_workshop::gateway::peers::forbid_peer;
 use agent_workshop::gateway::{GatewayEnvironment, McpServers, McpStatusChanged};
 use agent_workshop::workspace::Problems;
@@ -157,7 +157,7 @@ fn every_change_of_a_description_is_reported() {
             hints: McpHints::default(),
         };
         let offer = Box::new(McpOffer { tools: vec![add], ..McpOffer::default() });
-        room.push(McpStatusChanged { key: key.clone(), news: McpNews::Ready { offer } });
+        room.push(McpStatusChanged { key: key.clone(), news: McpStatus::Ready { offer } });
         room.tick();
         room.tick();
         assert_eq!(warnings(&room).len(), changes, "{description}: {:#?}", room.log());

@@ -13,7 +13,7 @@ use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
 use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
-use agent_workshop::gateway::sandbox::{Confinement, Level, WATCH_WORD, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, SUPERVISOR_ARGUMENT, set_supervisor};
 use agent_workshop::gateway::{
     Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, server_status_text,
 };
@@ -56,7 +56,7 @@ pub fn trials() -> Vec<Trial> {
         the_command_line_lists_allows_checks_and_calls,
         the_client_adds_little_latency,
     ];
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
     let ignored = is_ignored("the MCP server tests", missing);
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
@@ -690,7 +690,7 @@ fn the_watcher_can_confine_a_program_by_itself() {
     let (place, folder_outside) = (TestWorkspace::new(), folder_outside());
     let writes = |file: &Path| {
         let mut watcher = Command::new(env!("CARGO_BIN_EXE_workshop"));
-        watcher.arg(WATCH_WORD).arg("--within").arg(place.folder.path()).args(["--", "touch"]).arg(file);
+        watcher.arg(SUPERVISOR_ARGUMENT).arg("--within").arg(place.folder.path()).args(["--", "touch"]).arg(file);
         let output = watcher.stdin(Stdio::null()).output().expect("the process starts");
         (output.status.code(), file.is_file())
     };

@@ -4,7 +4,7 @@ use agent_workshop::app::clock_driver::Step;
 use agent_workshop::app::room::{OpenOptions, Room};
 use agent_workshop::base::{Author, Seq};
 use agent_workshop::element::{ElementCommand, ElementEdit, TextAct};
-use agent_workshop::schedule::{InputJournal, InputQueue, SetStandstill, SimClock};
+use agent_workshop::schedule::{InputJournal, InputQueue, SetRoomPaused, SimClock};
 use agent_workshop::simulation::{AgentState, Position, Queue, State};
 use agent_workshop::workspace::starter;
 use bevy::math::Vec2;
@@ -28,7 +28,7 @@ fn newsroom() -> Workshop {
 }
 
 fn set_paused(room: &mut Workshop, on: bool) {
-    room.push(SetStandstill { on });
+    room.push(SetRoomPaused { on });
     room.tick();
 }
 

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use agent_workshop::gateway::sandbox::{Confinement, Level, watch_with};
+use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
 
 use crate::cases;
 use crate::program::{json_lines, output, succeed, write};
@@ -178,7 +178,7 @@ agents:
 "#;
 
 fn a_command_runs_in_the_copy_and_cannot_write_elsewhere() {
-    watch_with(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
     let room = room(COMMAND, "tools: [execute_command]\n");
     let workspace = room.path().display().to_string();
     let script = format!(

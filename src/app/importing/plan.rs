@@ -110,7 +110,7 @@ impl Planning<'_> {
         let inside = self.real_workspace.as_deref().zip(file.canonicalize().ok());
         let inside =
             inside.and_then(|(workspace, file)| Some(file.strip_prefix(workspace).ok()?.to_str()?.replace('\\', "/")));
-        inside.filter(|path| layout::matters(path))
+        inside.filter(|path| layout::is_used_by_room(path))
     }
 
     /// Handles a file that is dropped into a room, by itself or in a folder.

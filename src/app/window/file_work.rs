@@ -64,7 +64,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
             }
         }
         FileJob::ToggleUndo { number } => {
-            match undo::turn_undone(workspace, &state_folder(workspace), number, files.handle()) {
+            match undo::toggle_undone(workspace, &state_folder(workspace), number, files.handle()) {
                 Ok((undone, kept)) => work_undone(undone, kept, false),
                 Err(error) => not_undone("files", &error.to_string()),
             }

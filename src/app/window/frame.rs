@@ -246,13 +246,13 @@ pub(super) fn take_dropped_files(mut drops: MessageReader<FileDragAndDrop>, mut 
         match drop {
             FileDragAndDrop::DroppedFile { path_buf, .. } => {
                 screen.dropped.push(path_buf.clone());
-                screen.state.transfer.hanging.clear();
+                screen.state.transfer.hovering_files.clear();
             }
             FileDragAndDrop::HoveredFile { path_buf, .. } => {
                 let name = path_buf.file_name().map(|name| name.to_string_lossy().into_owned());
-                screen.state.transfer.hanging.extend(name);
+                screen.state.transfer.hovering_files.extend(name);
             }
-            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.transfer.hanging.clear(),
+            FileDragAndDrop::HoveredFileCanceled { .. } => screen.state.transfer.hovering_files.clear(),
         }
     }
 }

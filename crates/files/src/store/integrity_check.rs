@@ -29,7 +29,7 @@ impl Reader {
     /// Checks whether a scene's room can continue from its last state: the first restore point must be usable.
     fn examine_scene(&self, scene: &str) -> Result<Option<Problem>, StoreError> {
         let Some(newest) = self.recovery_points(scene)?.into_iter().next() else { return Ok(None) };
-        match self.go_back(&newest) {
+        match self.restore(&newest) {
             Ok(reopening) if reopening.last_tick < reopening.run.last_tick => {
                 let what = format!("{scene}: inputs after tick {} are damaged and cannot be read", reopening.last_tick);
                 let remedy = "open the scene: the room continues from there; workspace files are not affected";

@@ -69,7 +69,7 @@ impl DatabaseLocation {
         }
     }
 
-    /// Like [`Self::look`], for the database alone: while the workspace is locked, another database there is our own,
+    /// Like [`Self::check`], for the database alone: while the workspace is locked, another database there is our own,
     /// rewritten.
     pub(super) fn look_at_database(&self) -> LocationStatus {
         if identity(parent(&self.dir)) != self.workspace {

@@ -48,7 +48,7 @@ use bevy::ecs::prelude::*;
 use crate::base::Id;
 use crate::log::EventLog;
 use crate::schedule::inputs::CollectInputs;
-use crate::schedule::{Floor, InPhase, InputJournal, SimClock, Tick, WorkshopSystems};
+use crate::schedule::{InPhase, InputJournal, Layer, SimClock, Tick, WorkshopSystems};
 
 /// The number of newest events that stay in [`EventLog`] without a [`Store`], as in tests.
 const EVENTS_WITHOUT_STORE: usize = 100_000;
@@ -57,9 +57,9 @@ const EVENTS_WITHOUT_STORE: usize = 100_000;
 /// [`EventLog::unwritten`], and inputs stay in [`InputJournal`].
 pub fn plugin(app: &mut App) {
     app.init_resource::<EventLog>();
-    let door = InPhase(WorkshopSystems::Ingest, Floor::Inputs);
+    let door = InPhase(WorkshopSystems::Ingest, Layer::Inputs);
     app.add_systems(Tick, stamp_log.before(CollectInputs).before(door));
-    app.add_systems(Tick, record_tick.in_set(InPhase(WorkshopSystems::Record, Floor::Store)));
+    app.add_systems(Tick, record_tick.in_set(InPhase(WorkshopSystems::Record, Layer::Store)));
 }
 
 /// Sends everything since the last tick to the store. For the driver, after it logged a record between ticks, such as

@@ -58,13 +58,13 @@ pub fn quarantine(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreErr
     replace(dir, why)
 }
 
-/// Like [`put_away`], but without a copy, because the copy would be unusable as well.
+/// Like [`quarantine`], but without a copy, because the copy would be unusable as well.
 pub fn quarantine_without_salvage(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
     Ok(QuarantinedDatabase { path: dir.join(quarantine_database(dir)?), why: why.to_owned(), salvaged: None })
 }
 
-/// Like [`put_away`], for the holder of the lock.
+/// Like [`quarantine`], for the holder of the lock.
 pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let salvaged = copy_beside(dir)?;
     let path = dir.join(quarantine_database(dir)?);

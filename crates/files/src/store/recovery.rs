@@ -53,7 +53,7 @@ impl Reader {
     }
 
     /// Reads everything that is needed to continue from a point.
-    pub fn go_back(&self, way: &RecoveryPoint) -> Result<Reopening, StoreError> {
+    pub fn restore(&self, way: &RecoveryPoint) -> Result<Reopening, StoreError> {
         // Uses one transaction, so that a running room cannot interfere.
         let transaction =
             self.connection.unchecked_transaction().map_err(StoreError::while_doing("read the last run"))?;
@@ -156,6 +156,6 @@ impl Reader {
     /// Returns the data that restores a scene's room to the last recorded state of its newest run, whether that ended
     /// or was interrupted; `None` if the scene was never opened.
     pub fn reopen(&self, scene: &str) -> Result<Option<Reopening>, StoreError> {
-        self.recovery_points(scene)?.first().map(|way| self.go_back(way)).transpose()
+        self.recovery_points(scene)?.first().map(|way| self.restore(way)).transpose()
     }
 }

@@ -11,7 +11,7 @@ use super::scene_state::SceneState;
 use super::unsaved::Unsaved;
 use super::vfs::worktrees::{FILES, WORKTREES};
 use super::vfs::{
-    FileAnswer, FileBridge, FileDone, FileOutcome, OUTSIDE, OutsideChange, PendingFileOrders, SaveReport,
+    FileAnswer, FileBridge, FileOutcome, FileResult, OUTSIDE, OutsideChange, PendingFileOrders, SaveReport,
     UserCommandResults, is_agent,
 };
 use super::worktrees_known::WorktreesKnown;
@@ -104,29 +104,29 @@ fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
 }
 
 /// Returns the change with the paths that the files of an agent's own copy have in the workspace.
-fn in_worktree(agent: &str, done: &FileDone) -> FileDone {
+fn in_worktree(agent: &str, done: &FileResult) -> FileResult {
     let place = |path: &str| format!(".workshop/{WORKTREES}/{agent}/{FILES}/{path}");
     match done {
-        FileDone::Written { path, version, chars, is_new, .. } => {
-            FileDone::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
+        FileResult::Written { path, version, chars, is_new, .. } => {
+            FileResult::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
         }
-        FileDone::Deleted { path } => FileDone::Deleted { path: place(path) },
-        FileDone::Renamed { from, to, .. } => FileDone::Renamed { from: place(from), to: place(to), content: None },
+        FileResult::Deleted { path } => FileResult::Deleted { path: place(path) },
+        FileResult::Renamed { from, to, .. } => FileResult::Renamed { from: place(from), to: place(to), content: None },
     }
 }
 
-fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, conflict_with: &[Id]) {
+fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, conflict_with: &[Id]) {
     let by = &outcome.author.0;
     let change = match done {
-        FileDone::Written { path, version, chars, is_new, .. } => FileChange {
+        FileResult::Written { path, version, chars, is_new, .. } => FileChange {
             chars: Some(*chars),
             new: Some(*is_new),
             version: Some(*version).filter(|version| *version > 0),
             restored: outcome.restores,
             ..FileChange::new(&**path, by.clone())
         },
-        FileDone::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
-        FileDone::Renamed { from, to, .. } => {
+        FileResult::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
+        FileResult::Renamed { from, to, .. } => {
             FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
         }
     };
@@ -146,15 +146,15 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileDone, confl
         }
     }
     let mut note = |path: &str, text: Option<&String>| {
-        if layout::matters(path) {
+        if layout::is_used_by_room(path) {
             apply_written_file(world, path, text.cloned(), &outcome.author, record);
         }
     };
     match done {
-        FileDone::Written { path, content: Some(text), .. } => note(path, Some(text)),
-        FileDone::Written { .. } => {}
-        FileDone::Deleted { path } => note(path, None),
-        FileDone::Renamed { from, to, content } => {
+        FileResult::Written { path, content: Some(text), .. } => note(path, Some(text)),
+        FileResult::Written { .. } => {}
+        FileResult::Deleted { path } => note(path, None),
+        FileResult::Renamed { from, to, content } => {
             note(from, None);
             if let Some(text) = content {
                 note(to, Some(text));

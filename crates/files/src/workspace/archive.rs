@@ -13,7 +13,7 @@ use super::secrets;
 use super::vfs::path::{PathAccess, WorkspacePath};
 use crate::base::JobControl;
 use crate::base::paths::file_name;
-use crate::base::text_normalization::{folded, is_unseen, nfc};
+use crate::base::text_normalization::{folded, is_invisible, nfc};
 use crate::safe_fs::{EntryKind, Folder};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 
@@ -260,7 +260,7 @@ impl Packing<'_> {
 
 /// Returns a path as one line without terminal control characters.
 fn shown(path: &str) -> String {
-    path.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect()
+    path.chars().map(|c| if is_invisible(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Returns why a file is left out; the reason is empty if the file need not be listed.

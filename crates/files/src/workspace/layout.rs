@@ -79,7 +79,7 @@ pub fn find(named: Option<&Path>, current: &Path) -> PathBuf {
 }
 
 /// Whether a room uses the file at this path relative to the workspace.
-pub fn matters(path: &str) -> bool {
+pub fn is_used_by_room(path: &str) -> bool {
     if path == MCP_FILE {
         return true;
     }
@@ -149,14 +149,14 @@ pub const ELEMENT_FILE_REMEDY: &str = "name a file like boards/rules.md, or task
 
 /// Whether a file holds tasks, as a task board shows them.
 pub fn is_task_file(path: &str) -> bool {
-    kind_of(path) == FileKind::Task && matters(path)
+    kind_of(path) == FileKind::Task && is_used_by_room(path)
 }
 
 /// Returns the canonical path of a file that an element names. The error says why the file cannot hold the content of
 /// an element: agent files, settings, scenes, sessions and the program's own files cannot.
 pub fn element_file(given: &str) -> Result<String, String> {
     let path = WorkspacePath::new(given).map_err(|refusal| refusal.to_string())?;
-    let is_kept_by_elements = matches!(path.kind(), FileKind::Board | FileKind::Task) && matters(path.as_str());
+    let is_kept_by_elements = matches!(path.kind(), FileKind::Board | FileKind::Task) && is_used_by_room(path.as_str());
     if INSTRUCTIONS.contains(&path.as_str()) || is_kept_by_elements {
         return Ok(path.as_str().to_owned());
     }
@@ -280,14 +280,14 @@ impl Walk<'_> {
             // Scenes are directly in their folder.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
-            } else if matters(&place) {
+            } else if is_used_by_room(&place) {
                 let what = "is a folder where a scene file should be; it is skipped";
                 self.problems.push(Problem::warning(place, what, "put a scene file here, or rename the folder"));
             }
         } else if kind.is_symlink() && path.is_dir() {
             let what = "links to folders are not followed";
             self.problems.push(Problem::warning(place, what, "replace the link with the folder itself"));
-        } else if matters(&place) {
+        } else if is_used_by_room(&place) {
             self.paths.push(place);
         }
     }
@@ -450,7 +450,7 @@ mod tests {
             ("modules/a.ts", true),
             ("lib/a.ts", false),
         ] {
-            assert_eq!(matters(path), does, "{path}");
+            assert_eq!(is_used_by_room(path), does, "{path}");
         }
     }
 
@@ -567,7 +567,7 @@ mod tests {
             "agents\\x.md",
             "boards/a.txt",
         ] {
-            assert!(!matters(path), "{path}");
+            assert!(!is_used_by_room(path), "{path}");
         }
     }
 }

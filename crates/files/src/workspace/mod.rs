@@ -64,7 +64,7 @@ use bevy::ecs::schedule::IntoScheduleConfigs;
 
 use crate::log::EventLog;
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::store::HistoryLimits;
 
 /// Adds the workspace to the room's app.
@@ -105,13 +105,13 @@ pub fn plugin(app: &mut App) {
                 vfs::give_orders,
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Workspace)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Workspace)),
         )
         .add_systems(
             Tick,
             (room_sync::write_scene, room_sync::keep_problems, vfs::send, history_settings::send_history_limits)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Record, Floor::Workspace)),
+                .in_set(InPhase(WorkshopSystems::Record, Layer::Workspace)),
         );
     sections::register::<saved::WorkspaceSaved>(app);
     sections::register::<vfs::FilesSaved>(app);

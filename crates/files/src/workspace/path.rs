@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::protected_paths::{AgentWriteRule, guarded, is_agent_at_top};
 use crate::base::paths;
 use crate::base::text::truncate;
-use crate::base::text_normalization::{folded, is_unseen, nfc, skeleton};
+use crate::base::text_normalization::{folded, is_invisible, nfc, skeleton};
 
 /// The agents' questions to a person, as tasks that the person answers in an editor. Agents cannot write this file.
 pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
@@ -216,7 +216,7 @@ impl<'de> Deserialize<'de> for WorkspacePath {
 
 /// Quotes a text for display: short, on one line, without invisible characters.
 pub(super) fn quoted(given: &str) -> String {
-    let shown: String = truncate(given, 200).chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
+    let shown: String = truncate(given, 200).chars().map(|c| if is_invisible(c) { '\u{fffd}' } else { c }).collect();
     format!("'{shown}'")
 }
 
@@ -251,7 +251,7 @@ fn check_part(part: &str) -> Result<(), &'static str> {
     if part.len() > PART_BYTES_AT_MOST {
         return Err("has a part that is too long: at most 255 bytes");
     }
-    if part.chars().any(is_unseen) {
+    if part.chars().any(is_invisible) {
         return Err("has an invisible character");
     }
     // Compatibility forms count, too: '／' is a separator on some machines.

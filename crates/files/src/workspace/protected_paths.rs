@@ -17,7 +17,7 @@ pub enum AgentWriteRule {
     /// Changes that a person has individually allowed.
     Asked,
     /// Changes whose content passes a check; they are applied in the agent's name.
-    Judged,
+    Checked,
 }
 
 /// A protected file or folder of the workspace, with everything in it.
@@ -40,7 +40,7 @@ const fn place(name: &'static str, writes: AgentWriteRule, why: &'static str) ->
 pub const MODULES: &str = "modules";
 
 /// All protected paths except hidden ones: see [`HIDDEN`].
-pub const GUARDED_PLACES: [ProtectedPath; 18] = [
+pub const PROTECTED_PATHS: [ProtectedPath; 18] = [
     place("settings.yaml", AgentWriteRule::Never, "only a person can change the settings"),
     place("settings.yml", AgentWriteRule::Never, "only a person can change the settings"),
     place("storage", AgentWriteRule::Never, "only a person can change what the program relies on"),
@@ -54,11 +54,11 @@ pub const GUARDED_PLACES: [ProtectedPath; 18] = [
     place("skills", AgentWriteRule::Asked, "skills tell agents what to do"),
     place(MODULES, AgentWriteRule::Asked, "modules are code that extends an agent"),
     place("heartbeat.md", AgentWriteRule::Asked, "it defines when an agent wakes up and what it does"),
-    place("tasks", AgentWriteRule::Judged, "tasks become work, and a person's marks in them count"),
-    place("boards", AgentWriteRule::Judged, "changes to elements need an author"),
-    place("memory", AgentWriteRule::Judged, "memories are written in the name of their agent"),
-    place("AGENTS.md", AgentWriteRule::Judged, "it contains instructions for agents"),
-    place("CLAUDE.md", AgentWriteRule::Judged, "it contains instructions for agents"),
+    place("tasks", AgentWriteRule::Checked, "tasks become work, and a person's marks in them count"),
+    place("boards", AgentWriteRule::Checked, "changes to elements need an author"),
+    place("memory", AgentWriteRule::Checked, "memories are written in the name of their agent"),
+    place("AGENTS.md", AgentWriteRule::Checked, "it contains instructions for agents"),
+    place("CLAUDE.md", AgentWriteRule::Checked, "it contains instructions for agents"),
 ];
 
 /// All files and folders whose names begin with a dot, at any depth.
@@ -129,7 +129,7 @@ pub fn guarded(path: &str) -> Option<&'static ProtectedPath> {
     }
     let is_agent = is_agent_at_top(&path);
     let first = if is_agent { "agents" } else { path.split('/').next().unwrap_or_default() };
-    GUARDED_PLACES.iter().find(|place| folded(place.name) == first)
+    PROTECTED_PATHS.iter().find(|place| folded(place.name) == first)
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub fn secret_by_name(path: &str) -> Option<&'static str> {
         return Some("its folder name suggests secrets");
     }
     // Agents, scenes, boards and sessions have a known format, whatever they are about.
-    let is_known = layout::matters(&path) || path.starts_with("sessions/");
+    let is_known = layout::is_used_by_room(&path) || path.starts_with("sessions/");
     (!is_known && is_suspicious(name)).then_some("its name suggests secrets")
 }
 

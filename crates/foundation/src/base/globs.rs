@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use super::text_normalization::{folded, is_unseen, nfc};
+use super::text_normalization::{folded, is_invisible, nfc};
 
 /// The maximum length of a glob in characters.
 const MAX_CHARS: usize = 512;
@@ -44,7 +44,7 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
     if text.chars().count() > MAX_CHARS {
         return Err(GlobError::TooLong);
     }
-    if text.contains(['!', '[', ']', '\\']) || text.contains(is_unseen) {
+    if text.contains(['!', '[', ']', '\\']) || text.contains(is_invisible) {
         return Err(GlobError::Character);
     }
     let mut globs = Vec::new();
@@ -61,7 +61,7 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
 /// Expands a glob that forbids, over [folded] paths: if it is invalid, to globs for everything that it could mean. A
 /// glob for the content of a folder also forbids replacing the folder by a file.
 pub fn limit(text: &str) -> Vec<String> {
-    let seen: String = text.chars().filter(|c| !is_unseen(*c)).collect();
+    let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     let seen = folded(&seen);
     if seen.trim().is_empty() {
         return Vec::new();

@@ -29,7 +29,7 @@ pub fn folded(part: &str) -> String {
 /// characters and without surrounding full stops and quotation marks. A question mark is kept.
 pub fn folded_text(text: &str) -> String {
     let seen: String =
-        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_unseen(*c)).collect();
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_invisible(*c)).collect();
     let folded = folded(&one_line(&seen));
     let is_around = |c: char| c == ' ' || ".!,;:…\"'“”„‘’‚«»*_`".contains(c);
     let bare = folded.trim_matches(is_around);
@@ -98,7 +98,7 @@ pub fn skeleton(part: &str) -> String {
 }
 
 /// Whether a character is a control character, takes no space, or changes the direction of writing.
-pub fn is_unseen(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -121,7 +121,7 @@ mod tests {
         for word in ["us\u{435}r", "UŚER", "u\u{455}er", "ｕser"] {
             assert_eq!(skeleton(word), "user", "{word:?}");
         }
-        assert!(is_unseen('\u{200b}') && is_unseen('\n') && !is_unseen(' ') && !is_unseen('é'));
+        assert!(is_invisible('\u{200b}') && is_invisible('\n') && !is_invisible(' ') && !is_invisible('é'));
     }
 
     #[test]

@@ -21,10 +21,10 @@ const NAME_BYTES_AT_MOST: usize = 180;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Replacement {
     /// The new text is in place.
-    Placed,
+    Replaced,
     /// The file got someone else's text after it was last read; that text was left in place, and the new one was
     /// discarded.
-    Crossed,
+    Conflict,
 }
 
 /// Returns a hidden name in the same folder for the new text of a file.
@@ -84,7 +84,7 @@ pub(super) fn atomic_replace_watched(
     let Some(over) = over else {
         let moved = folder.move_new(beside, folder, name);
         return match moved {
-            Ok(()) => folder.sync().map(|()| Replacement::Placed),
+            Ok(()) => folder.sync().map(|()| Replacement::Replaced),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => crossed(folder, beside),
             Err(error) => Err(error),
         };
@@ -121,7 +121,7 @@ fn after_exchange(
 ) -> io::Result<Replacement> {
     if see(folder, placing)?.hash == Some(over) {
         folder.remove(placing)?;
-        return Ok(Replacement::Placed);
+        return Ok(Replacement::Replaced);
     }
     let (mut put, mut step) = (ours, 1);
     loop {
@@ -131,7 +131,7 @@ fn after_exchange(
             // The file was deleted meanwhile: the text that was saved last is restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 folder.move_new(placing, folder, name)?;
-                return Ok(Replacement::Crossed);
+                return Ok(Replacement::Conflict);
             }
             exchanged => exchanged?,
         }
@@ -149,12 +149,12 @@ fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io
         return crossed(folder, placing);
     }
     folder.replace(placing, name)?;
-    Ok(Replacement::Placed)
+    Ok(Replacement::Replaced)
 }
 
 fn crossed(folder: &Folder, beside: &str) -> io::Result<Replacement> {
     folder.remove(beside)?;
-    Ok(Replacement::Crossed)
+    Ok(Replacement::Conflict)
 }
 
 /// The observed state of a file: its identity and its content.
@@ -235,22 +235,22 @@ mod tests {
     #[test]
     fn a_text_only_replaces_the_one_that_was_checked() {
         let (made, folder) = folder(Some("old"));
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Placed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Replaced);
         assert_eq!((text(&made).as_deref(), names(&made)), (Some("ours"), vec!["a.md".to_owned()]));
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Crossed);
-        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Conflict);
+        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Conflict);
         assert_eq!(names(&made), ["a.md"]);
         fs::remove_file(made.path().join("a.md")).expect("it should exist");
-        assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Replacement::Crossed, "taken away is not put back");
+        assert_eq!(put(&folder, Some(hash("ours")), &mut |_| {}), Replacement::Conflict, "taken away is not put back");
         assert_eq!(names(&made), Vec::<String>::new());
-        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Placed);
+        assert_eq!(put(&folder, None, &mut |_| {}), Replacement::Replaced);
     }
 
     #[test]
     fn a_save_while_the_new_text_is_written_stays_in_place() {
         let (made, folder) = folder(Some("theirs"));
         let mut steps = 0;
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Replacement::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| steps += 1), Replacement::Conflict);
         assert_eq!((steps, text(&made).as_deref(), names(&made)), (0, Some("theirs"), vec!["a.md".to_owned()]));
     }
 
@@ -276,7 +276,7 @@ mod tests {
                 assert_eq!(names(&made), ["a.md"], "{saves:b}");
                 assert_eq!(text(&made), Some(expected), "{saves:b} in place: {in_place}");
                 let is_crossed = last.is_some();
-                assert_eq!(placing == Replacement::Crossed, is_crossed, "{saves:b}");
+                assert_eq!(placing == Replacement::Conflict, is_crossed, "{saves:b}");
             }
         }
     }
@@ -285,12 +285,12 @@ mod tests {
     fn a_deletion_in_between_is_kept_unless_something_was_saved() {
         let (made, folder) = folder(Some("old"));
         let gone = || fs::remove_file(made.path().join("a.md")).expect("it should exist");
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Replacement::Crossed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| gone()), Replacement::Conflict);
         assert_eq!(names(&made), Vec::<String>::new());
         save(&made, "old");
         let placing =
             put(&folder, Some(hash("old")), &mut |step| if step == 0 { save(&made, "theirs") } else { gone() });
-        assert_eq!((placing, text(&made).as_deref()), (Replacement::Crossed, Some("theirs")));
+        assert_eq!((placing, text(&made).as_deref()), (Replacement::Conflict, Some("theirs")));
     }
 
     #[cfg(unix)]
@@ -303,7 +303,7 @@ mod tests {
         for name in [temporary_name("a.md"), placing_name(&temporary_name("a.md"))] {
             std::os::unix::fs::symlink(&target, made.path().join(name)).expect("links can be made");
         }
-        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Placed);
+        assert_eq!(put(&folder, Some(hash("old")), &mut |_| {}), Replacement::Replaced);
         assert_eq!(text(&made).as_deref(), Some("ours"));
         assert!(!made.path().join("a.md").is_symlink());
         assert_eq!(text(&outside).as_deref(), Some("far"));

@@ -66,7 +66,7 @@ impl Folder {
     }
 
     /// Returns the metadata of this folder itself, even after it was moved.
-    pub fn own_look(&self) -> io::Result<EntryMetadata> {
+    pub fn own_metadata(&self) -> io::Result<EntryMetadata> {
         Ok(found(&fs::fstat(&self.0)?))
     }
 
@@ -77,7 +77,7 @@ impl Folder {
 
     /// Returns the metadata of a path below this folder. Links in the path are followed, so it is only suitable for
     /// detecting changes.
-    pub fn peek(&self, path: &str) -> io::Result<EntryMetadata> {
+    pub fn metadata_following_links(&self, path: &str) -> io::Result<EntryMetadata> {
         let path = if path.is_empty() { "." } else { path };
         Ok(found(&fs::statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW)?))
     }

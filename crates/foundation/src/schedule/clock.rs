@@ -60,9 +60,9 @@ impl SimClock {
 /// Whether the room is paused: no agent moves or starts anything, while a person can continue to arrange the room.
 /// Ticks during this time only process the person's input.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standstill(bool);
+pub struct RoomPaused(bool);
 
-impl Standstill {
+impl RoomPaused {
     /// Whether the room is paused.
     pub fn holds(self) -> bool {
         self.0
@@ -71,21 +71,21 @@ impl Standstill {
 
 /// A person pauses or resumes the room.
 #[derive(Message, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SetStandstill {
+pub struct SetRoomPaused {
     /// Whether to pause.
     pub on: bool,
 }
 
-impl Input for SetStandstill {
+impl Input for SetRoomPaused {
     const KIND: &'static str = "standstill";
 }
 
 /// A run condition: whether the room is not paused.
-pub fn room_is_running(standstill: Res<Standstill>) -> bool {
+pub fn room_not_paused(standstill: Res<RoomPaused>) -> bool {
     !standstill.holds()
 }
 
-pub(super) fn apply_standstill(mut wishes: MessageReader<SetStandstill>, mut standstill: ResMut<Standstill>) {
+pub(super) fn apply_standstill(mut wishes: MessageReader<SetRoomPaused>, mut standstill: ResMut<RoomPaused>) {
     for wish in wishes.read() {
         standstill.0 = wish.on;
     }
@@ -107,13 +107,13 @@ impl Section for ClockSaved {
         Self {
             tick: world.resource::<SimClock>().tick,
             seed: world.resource::<super::RoomSeed>().0,
-            stands_still: world.resource::<Standstill>().holds(),
+            stands_still: world.resource::<RoomPaused>().holds(),
         }
     }
 
     fn load(self, world: &mut World) {
         world.resource_mut::<SimClock>().tick = self.tick;
         world.resource_mut::<super::RoomSeed>().0 = self.seed;
-        world.insert_resource(Standstill(self.stands_still));
+        world.insert_resource(RoomPaused(self.stands_still));
     }
 }

@@ -14,7 +14,7 @@ use bevy::ecs::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSystems};
+use super::{InPhase, Layer, SimClock, Tick, TickMessageExt, WorkshopSystems};
 
 /// A message that may come from outside.
 pub trait Input: Message + Serialize + DeserializeOwned {
@@ -23,7 +23,7 @@ pub trait Input: Message + Serialize + DeserializeOwned {
 }
 
 /// The inputs of one kind that wait for the next tick. Filled between ticks, or by a layer's own collecting system in
-/// [`Floor::Inputs`] of `Ingest`.
+/// [`Layer::Inputs`] of `Ingest`.
 #[derive(Resource)]
 pub struct InputQueue<T: Input>(VecDeque<T>);
 
@@ -141,8 +141,8 @@ pub struct CollectInputs;
 
 pub(super) fn plugin(app: &mut App) {
     app.init_resource::<InputKinds>().init_resource::<InputJournal>();
-    app.add_systems(Tick, drain_input_queues.in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)));
-    app.configure_sets(Tick, CollectInputs.before(InPhase(WorkshopSystems::Ingest, Floor::Inputs)));
+    app.add_systems(Tick, drain_input_queues.in_set(InPhase(WorkshopSystems::Ingest, Layer::Inputs)));
+    app.configure_sets(Tick, CollectInputs.before(InPhase(WorkshopSystems::Ingest, Layer::Inputs)));
 }
 
 pub(super) fn drain_input_queues(world: &mut World) {

@@ -1,7 +1,7 @@
 //! Time: the [`Tick`] schedule, its phases, the clock, the entry point for input, and the saved state.
 //!
 //! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of [`WorkshopSystems`]
-//! once, in order; within a phase, the layers run in the order of [`Floor`], so that information passes up through all
+//! once, in order; within a phase, the layers run in the order of [`Layer`], so that information passes up through all
 //! layers within one tick. The driver of the world (the window or the command line) calls [`advance`]; nothing in a
 //! tick reads the wall clock.
 
@@ -16,7 +16,7 @@ use bevy::ecs::message::{Message, Messages};
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::{ScheduleLabel, SingleThreadedExecutor};
 
-pub use clock::{SetStandstill, SimClock, Speed, Standstill, TICKS_PER_SEC, room_is_running, ticks};
+pub use clock::{RoomPaused, SetRoomPaused, SimClock, Speed, TICKS_PER_SEC, room_not_paused, ticks};
 pub use date::{DateCorrected, RoomDate, RoomOpened};
 use inputs::InputExt;
 pub use inputs::{Input, InputJournal, InputQueue, RecordedInput, any_input_waits};
@@ -47,7 +47,7 @@ pub enum WorkshopSystems {
 /// The layers that have systems in a tick, in the order in which they run within each phase.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "each is the module of that name")]
-pub enum Floor {
+pub enum Layer {
     Inputs,
     Workspace,
     Agent,
@@ -68,7 +68,7 @@ pub enum Floor {
 /// The systems of one layer in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Floor::Mind))`. A layer
 /// orders its own systems within a phase.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct InPhase(pub WorkshopSystems, pub Floor);
+pub struct InPhase(pub WorkshopSystems, pub Layer);
 
 const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Ingest,
@@ -79,22 +79,22 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Floor; 15] = [
-    Floor::Inputs,
-    Floor::Workspace,
-    Floor::Agent,
-    Floor::Element,
-    Floor::Simulation,
-    Floor::Memory,
-    Floor::Mind,
-    Floor::Gateway,
-    Floor::Gate,
-    Floor::Tools,
-    Floor::Kernel,
-    Floor::Orchestration,
-    Floor::Desk,
-    Floor::Learning,
-    Floor::Store,
+const FLOORS: [Layer; 15] = [
+    Layer::Inputs,
+    Layer::Workspace,
+    Layer::Agent,
+    Layer::Element,
+    Layer::Simulation,
+    Layer::Memory,
+    Layer::Mind,
+    Layer::Gateway,
+    Layer::Gate,
+    Layer::Tools,
+    Layer::Kernel,
+    Layer::Orchestration,
+    Layer::Desk,
+    Layer::Learning,
+    Layer::Store,
 ];
 
 /// Sets up the tick, the clock and the entry point for input.
@@ -116,21 +116,21 @@ pub fn plugin(app: &mut App) {
     });
     app.init_resource::<SimClock>()
         .init_resource::<RoomSeed>()
-        .init_resource::<clock::Standstill>()
+        .init_resource::<clock::RoomPaused>()
         .init_resource::<TickMessages>()
         .init_resource::<SavedSections>();
     app.add_plugins(inputs::plugin);
-    app.add_input::<SetStandstill>();
+    app.add_input::<SetRoomPaused>();
     app.add_systems(
         Tick,
         clock::apply_standstill
             .after(inputs::drain_input_queues)
-            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),
+            .in_set(InPhase(WorkshopSystems::Ingest, Layer::Inputs)),
     );
     app.init_resource::<RoomDate>().add_input::<RoomOpened>().add_input::<DateCorrected>();
     app.add_systems(
         Tick,
-        date::set_room_date.after(inputs::drain_input_queues).in_set(InPhase(WorkshopSystems::Ingest, Floor::Inputs)),
+        date::set_room_date.after(inputs::drain_input_queues).in_set(InPhase(WorkshopSystems::Ingest, Layer::Inputs)),
     );
     saved::register::<clock::ClockSaved>(app);
     saved::register::<RoomDate>(app);

@@ -69,7 +69,7 @@ fn room() -> App {
             ..Default::default()
         });
     });
-    app.add_systems(Tick, hear.in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)));
+    app.add_systems(Tick, hear.in_set(InPhase(WorkshopSystems::Ingest, Layer::Mind)));
     app
 }
 

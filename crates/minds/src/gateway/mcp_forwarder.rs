@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 /// The argument that starts this program as that server; the room's address follows it.
-pub const RELAY_WORD: &str = "__relay-tools";
+pub const FORWARDER_ARGUMENT: &str = "__relay-tools";
 /// The environment variable with the secret that admits a client to the room. It is not an argument, because arguments
 /// are visible to everyone on the computer.
 pub const WORD_VARIABLE: &str = "WORKSHOP_TOOLS_WORD";

@@ -121,7 +121,7 @@ use crate::mind::spoken::SpokenSentences;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
-    Floor, InPhase, InputJournal, InputQueue, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
+    InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
 use crate::simulation::Explain;
 use crate::workspace::vfs::OutsideChange;
@@ -210,7 +210,7 @@ pub fn plugin(app: &mut App) {
             slack_systems::apply_slack_access,
         )
             .chain()
-            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Gateway)),
+            .in_set(InPhase(WorkshopSystems::Ingest, Layer::Gateway)),
     );
     app.add_systems(
         Tick,
@@ -227,7 +227,7 @@ pub fn plugin(app: &mut App) {
             dispatch::count_exchanges,
         )
             .chain()
-            .in_set(InPhase(WorkshopSystems::Dispatch, Floor::Gateway)),
+            .in_set(InPhase(WorkshopSystems::Dispatch, Layer::Gateway)),
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);

@@ -96,13 +96,13 @@ fn protect_targets(workspace: &Path, entries: &mut [WorkspaceEntry]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::protected_paths::GUARDED_PLACES;
+    use crate::workspace::protected_paths::PROTECTED_PATHS;
 
     #[test]
     fn programs_cannot_write_protected_paths() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| folder.path().join(name);
-        for place in GUARDED_PLACES {
+        for place in PROTECTED_PATHS {
             match place.name.contains('.') {
                 true => std::fs::write(at(place.name), "").expect("files can be written"),
                 false => std::fs::create_dir(at(place.name)).expect("folders can be made"),
@@ -120,9 +120,9 @@ mod tests {
         };
         assert_eq!(with(ProgramAccess::Write), ["README.md", "artifacts", "src"]);
         assert_eq!(with(ProgramAccess::Hidden), [".env", ".mcp.json", ".workshop"]);
-        assert_eq!(entries.len(), GUARDED_PLACES.len() + 10);
+        assert_eq!(entries.len(), PROTECTED_PATHS.len() + 10);
         let is_refused = |name: &str| refused(folder.path(), OsStr::new(name)).is_some();
-        for place in GUARDED_PLACES {
+        for place in PROTECTED_PATHS {
             assert!(is_refused(place.name), "{}", place.name);
         }
         assert!(is_refused("Storage") && !is_refused("target"));

@@ -120,7 +120,7 @@ pub enum ProgramEnd {
     /// It exceeded its time limit.
     TimedOut,
     /// It exceeded its output limit.
-    SaidTooMuch,
+    OutputLimitExceeded,
     /// It was stopped.
     Stopped,
     /// It could not be started, with the reason.
@@ -137,20 +137,20 @@ pub struct ProgramEnded {
     /// The duration in seconds.
     pub secs: f64,
     /// The standard output.
-    pub said: String,
+    pub stdout: String,
     /// The standard error output.
-    pub complained: String,
+    pub stderr: String,
 }
 
 impl ProgramEnded {
     /// Creates the report of a program that could not be started.
     pub fn not_started(id: Id, why: String) -> Self {
-        Self { id, how: ProgramEnd::NotStarted(why), secs: 0.0, said: String::new(), complained: String::new() }
+        Self { id, how: ProgramEnd::NotStarted(why), secs: 0.0, stdout: String::new(), stderr: String::new() }
     }
 
     /// Removes secrets from the output.
     pub(super) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
-        (self.said, self.complained) = (redacted(&self.said), redacted(&self.complained));
+        (self.stdout, self.stderr) = (redacted(&self.stdout), redacted(&self.stderr));
     }
 }
 
@@ -180,7 +180,9 @@ pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: Cancel
     let begun = Instant::now();
     let id = order.id.clone();
     match run_in(order, place, cancel).await {
-        Ok((how, said, complained)) => ProgramEnded { id, how, secs: begun.elapsed().as_secs_f64(), said, complained },
+        Ok((how, said, complained)) => {
+            ProgramEnded { id, how, secs: begun.elapsed().as_secs_f64(), stdout: said, stderr: complained }
+        }
         Err(why) => ProgramEnded::not_started(id, why),
     }
 }
@@ -224,7 +226,7 @@ impl RunningProgram {
             },
             () = tokio::time::sleep(patience) => ProgramEnd::TimedOut,
             () = stop.cancelled() => ProgramEnd::Stopped,
-            () = too_much.cancelled() => ProgramEnd::SaidTooMuch,
+            () = too_much.cancelled() => ProgramEnd::OutputLimitExceeded,
         };
         if !matches!(how, ProgramEnd::Exited(_) | ProgramEnd::Killed) {
             self.group.ask_to_end();

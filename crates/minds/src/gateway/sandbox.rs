@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
 /// The argument that starts this program as the supervisor of another.
-pub const WATCH_WORD: &str = "__watch-over";
+pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
 /// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
@@ -131,7 +131,7 @@ impl Confinement {
     pub fn wrap(&self, words: Vec<String>, rights: &Rights<'_>) -> (Vec<OsString>, bool) {
         let words = words.into_iter().map(OsString::from);
         let Some(watcher) = &self.watcher else { return (words.collect(), false) };
-        let mut all: Vec<OsString> = vec![watcher.clone().into(), WATCH_WORD.into()];
+        let mut all: Vec<OsString> = vec![watcher.clone().into(), SUPERVISOR_ARGUMENT.into()];
         if self.level != Level::None {
             all.extend(["--within".into(), rights.folder.into()]);
             if rights.network {
@@ -175,7 +175,7 @@ static WATCHER: OnceLock<PathBuf> = OnceLock::new();
 
 /// Sets the program that supervises others, for programs that only use the library. Only the first call counts, and it
 /// must come before anything is started.
-pub fn watch_with(workshop: &Path) {
+pub fn set_supervisor(workshop: &Path) {
     // A second call changes nothing.
     let _ = WATCHER.set(workshop.to_owned());
 }
@@ -218,10 +218,13 @@ mod tests {
     #[test]
     fn a_program_runs_in_the_best_available_sandbox() {
         assert_eq!(wrapped(Level::None, None, false), ["git", "--all"]);
-        assert_eq!(wrapped(Level::None, Some("/workshop"), false), ["/workshop", WATCH_WORD, "--", "git", "--all"]);
+        assert_eq!(
+            wrapped(Level::None, Some("/workshop"), false),
+            ["/workshop", SUPERVISOR_ARGUMENT, "--", "git", "--all"]
+        );
         assert_eq!(
             wrapped(Level::Landlock, Some("/workshop"), false),
-            ["/workshop", WATCH_WORD, "--within", "/w", "--own", "/home/me/.agent", "--", "git", "--all"]
+            ["/workshop", SUPERVISOR_ARGUMENT, "--within", "/w", "--own", "/home/me/.agent", "--", "git", "--all"]
         );
         let words = wrapped(Level::Bubblewrap, Some("/workshop"), true).join(" ");
         for part in [

@@ -13,7 +13,7 @@ use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::live_replies::LiveText;
 use super::mcp::configured_servers::{ConfiguredServer, ConfiguredServers, parse};
 use super::mcp::{
-    McpCommand, McpEvent, McpFailure, McpFault, McpNews, McpOffer, McpServersWritten, McpSettings, McpTool,
+    McpCommand, McpEvent, McpFailure, McpFault, McpOffer, McpServersWritten, McpSettings, McpStatus, McpTool,
 };
 use crate::agent::{McpServer, ProfileChanged, Profiles};
 use crate::base::common_parts::{common_prefix, common_suffix};
@@ -36,7 +36,7 @@ pub struct McpStatusChanged {
     /// The key of the server.
     pub key: Id,
     /// The new status.
-    pub news: McpNews,
+    pub news: McpStatus,
 }
 
 impl Input for McpStatusChanged {
@@ -265,7 +265,7 @@ pub(super) fn apply_server_events(
         let place = place_of(&label);
         let mut problems = Vec::new();
         let standing = match news {
-            McpNews::Ready { offer } => {
+            McpStatus::Ready { offer } => {
                 let changed = seen.note(key, offer);
                 if !changed.is_empty() {
                     let before = match servers.status(key) {
@@ -288,7 +288,7 @@ pub(super) fn apply_server_events(
                 }
                 McpServerStatus::Ready(Arc::new((**offer).clone()))
             }
-            McpNews::Failed { failure, .. } => {
+            McpStatus::Failed { failure, .. } => {
                 let remedy = if failure.remedy.is_empty() { "check that it is running" } else { &failure.remedy };
                 problems.push(Problem::error(&place, &failure.what, remedy));
                 McpServerStatus::Failed(failure.clone())
@@ -377,7 +377,7 @@ pub(super) fn dispatch(
         let failure = McpFailure::new(McpFault::Setup, problem.what, problem.remedy);
         for (key, needed) in &servers.needed {
             if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|events| events.key == *key) {
-                let news = McpNews::Failed { failure: failure.clone(), tries_again: false };
+                let news = McpStatus::Failed { failure: failure.clone(), tries_again: false };
                 door.push(McpStatusChanged { key: key.clone(), news });
             }
         }

@@ -52,8 +52,9 @@ impl SupervisorArguments {
     }
 }
 
-/// Supervises a program; the arguments are those after [`WATCH_WORD`](super::sandbox::WATCH_WORD). Notes for the reader
-/// of the program's output are passed to `say`.
+/// Supervises a program; the arguments are those after
+/// [`SUPERVISOR_ARGUMENT`](super::sandbox::SUPERVISOR_ARGUMENT). Notes for the reader of the program's output are passed
+/// to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
     let Some(options) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
     system::watch(&options, say)

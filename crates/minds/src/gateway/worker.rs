@@ -16,7 +16,7 @@ use super::acp::AgentPool;
 use super::cooldowns::Cooldowns;
 use super::failure::{CallTarget, failure};
 use super::keys::{Environment, FilesStamp, Keys};
-use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpNews, Pool};
+use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpStatus, Pool};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
 use super::outside_traffic::Stoppable;
 use super::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
@@ -401,7 +401,7 @@ impl WorkerState {
         let failure = McpFailure::new(McpFault::Setup, what, "free some memory or threads and try again");
         let event = match command {
             McpCommand::Connect { server, .. } => {
-                McpEvent::Standing { key: server.key(), news: McpNews::Failed { failure, tries_again: false } }
+                McpEvent::Standing { key: server.key(), news: McpStatus::Failed { failure, tries_again: false } }
             }
             McpCommand::Call { id, .. } => McpEvent::Done { id, outcome: Err(failure) },
             McpCommand::Release { .. } | McpCommand::Cancel { .. } | McpCommand::Answer { .. } => return,

@@ -16,7 +16,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved};
 use crate::workspace::SettingsExt;
 
 /// Adds this layer to the room.
@@ -34,10 +34,10 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Tick,
             (
-                recall::update_counts.in_set(InPhase(WorkshopSystems::Ingest, Floor::Memory)),
+                recall::update_counts.in_set(InPhase(WorkshopSystems::Ingest, Layer::Memory)),
                 (lifecycle::apply_edits, lifecycle::follow_elements)
                     .chain()
-                    .in_set(InPhase(WorkshopSystems::Apply, Floor::Memory)),
+                    .in_set(InPhase(WorkshopSystems::Apply, Layer::Memory)),
             ),
         );
     saved::register::<lifecycle::MemorySaved>(app);

@@ -30,7 +30,7 @@ pub fn compose(parts: &PromptParts, context: &MindContext) -> (Prompt, Vec<Id>) 
     // Standalone requests have hardly any other content.
     let for_moment = if context.moment.is_standalone() { max / 2 } else { max / 4 };
     let moment = current_request::moment(context, for_moment, &mut mail_shown);
-    let moment = headings.harmless(&moment).into_owned();
+    let moment = headings.escape_headings(&moment).into_owned();
     let mut left = max.saturating_sub(moment.chars().count());
     let wanted: Vec<_> = parts.iter().filter(|provider| provider.belongs(context)).collect();
     let mut written: Vec<Vec<PromptPart>> = vec![Vec::new(); wanted.len()];
@@ -95,7 +95,7 @@ fn asked(context: &MindContext, max_chars: usize) -> CurrentRequest {
 /// are tool results, which are between fences.
 pub(super) fn harmless_history(parts: &PromptParts, mut messages: Vec<PromptMessage>) -> Vec<PromptMessage> {
     for message in messages.iter_mut().filter(|message| message.role == Role::User) {
-        if let Cow::Owned(text) = parts.headings().harmless(&message.text) {
+        if let Cow::Owned(text) = parts.headings().escape_headings(&message.text) {
             message.text = text;
         }
     }

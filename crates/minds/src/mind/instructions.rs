@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::context::{AgentIdentity, MindContext};
-use super::heading_guard::{harmless, harmless_rules};
+use super::heading_guard::{escape_all, escape_rules};
 use super::headings;
 use super::prompts::{TEXTS, filled, push};
 use super::untrusted_text::PERSON;
@@ -56,16 +56,16 @@ pub(super) fn rulebook_texts<'a>(texts: impl Iterator<Item = &'a str>) -> impl I
 
 fn rules_text(text: &str) -> Cow<'_, str> {
     match clean(text) {
-        Cow::Borrowed(text) => harmless_rules(text),
-        Cow::Owned(text) => harmless_rules(&text).into_owned().into(),
+        Cow::Borrowed(text) => escape_rules(text),
+        Cow::Owned(text) => escape_rules(&text).into_owned().into(),
     }
 }
 
 /// Returns instructions or a task as used in a prompt.
 pub(super) fn order_text(text: &str) -> Cow<'_, str> {
     match clean(text.trim()) {
-        Cow::Borrowed(text) => harmless(text),
-        Cow::Owned(text) => harmless(&text).into_owned().into(),
+        Cow::Borrowed(text) => escape_all(text),
+        Cow::Owned(text) => escape_all(&text).into_owned().into(),
     }
 }
 

@@ -75,8 +75,8 @@ use crate::agent::ProfileChanged;
 use crate::element::{ElementChanged, ElementEdit, ElementRefused};
 use crate::memory::MemoryEdit;
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved};
-use crate::simulation::{CompactionWanted, ConversationEnded, Explain, NewsHeard, ThinkDone, ThinkDue, ThinkPutOff};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved};
+use crate::simulation::{CompactionWanted, ConversationEnded, Explain, NewsNoted, ThinkDone, ThinkDue, ThinkPutOff};
 use crate::workspace::{ProblemReport, SettingsExt};
 
 /// Adds this layer to the room.
@@ -104,7 +104,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<ThinkPutOff>()
         .add_tick_message::<Explain>()
-        .add_tick_message::<NewsHeard>()
+        .add_tick_message::<NewsNoted>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
         .add_tick_message::<ElementChanged>()
@@ -120,7 +120,7 @@ pub fn plugin(app: &mut App) {
                 part_requests::receive.run_if(on_message::<PartGathered>),
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Mind)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Mind)),
             (
                 replies::remember_conversations.run_if(on_message::<ConversationEnded>),
                 think_requests::retry_compaction.run_if(|pending: Res<PendingRequests>| !pending.retries.is_empty()),
@@ -134,7 +134,7 @@ pub fn plugin(app: &mut App) {
                 side_requests::withdraw.run_if(on_message::<SideRequestWithdrawn>),
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Decide, Floor::Mind)),
+                .in_set(InPhase(WorkshopSystems::Decide, Layer::Mind)),
             (
                 replies::report_refusals.run_if(on_message::<ElementRefused>),
                 truncation_report::report.run_if(
@@ -144,7 +144,7 @@ pub fn plugin(app: &mut App) {
                 ),
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Apply, Floor::Mind)),
+                .in_set(InPhase(WorkshopSystems::Apply, Layer::Mind)),
         ),
     );
     saved::register::<pending::MindSaved>(app);

@@ -28,7 +28,7 @@ use crate::element::{ElementAct, ElementEdit, ElementRefused, MailAct};
 use crate::log::events::{Compaction, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
-use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsHeard, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsNoted, Think, ThinkDone, ThinkOutcome};
 
 /// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
@@ -38,7 +38,7 @@ const LAST_WORDS_CHARS: usize = 80;
 pub(super) struct Outbox<'w> {
     edits: MessageWriter<'w, ElementEdit>,
     memories: MessageWriter<'w, MemoryEdit>,
-    news: MessageWriter<'w, NewsHeard>,
+    news: MessageWriter<'w, NewsNoted>,
     done: MessageWriter<'w, ThinkDone>,
     work_replies: MessageWriter<'w, WorkReplied>,
     side_replies: MessageWriter<'w, SideRequestReplied>,
@@ -333,7 +333,7 @@ impl Turn<'_, '_, '_, '_> {
             return;
         }
         let cause = self.cause();
-        self.out.news.write(NewsHeard {
+        self.out.news.write(NewsNoted {
             agent: self.agent.key,
             element: read.element,
             version: read.version,

@@ -273,7 +273,7 @@ fn reading_calls_a_model_unless_the_element_is_unchanged() {
     let memory: Memory = room.get(ADA);
     assert_eq!(memory.workspace_notes, ["hello"]);
     assert_eq!(memory.environment_state[&NEWS].version, 0);
-    assert_eq!(room.take::<NewsHeard>().len(), 1);
+    assert_eq!(room.take::<NewsNoted>().len(), 1);
     assert!(room.ask(ADA, read(NEWS)).is_none(), "nothing changed");
     assert!(matches!(room.outcome(), ThinkOutcome::Nothing { .. }));
     assert!(room.get::<Memory>(ADA).environment_state[&NEWS].last_read >= 3);
@@ -289,7 +289,7 @@ fn a_silent_reply_leaves_no_trace() {
     assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
     assert!(room.get::<Session>(ADA).messages.is_empty());
     assert!(room.take::<ElementEdit>().iter().all(|edit| edit.act.as_str() == "mark_mail_read"));
-    assert!(room.take::<NewsHeard>().is_empty() && room.warnings().is_empty());
+    assert!(room.take::<NewsNoted>().is_empty() && room.warnings().is_empty());
 }
 
 #[test]

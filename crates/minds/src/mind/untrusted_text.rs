@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::heading_guard::harmless;
+use super::heading_guard::escape_all;
 use super::markers::escape;
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
@@ -60,7 +60,7 @@ pub fn seen_bytes(text: &str, max_chars: usize) -> usize {
 pub fn push_fenced(out: &mut String, text: &str, max_chars: usize) -> Range<usize> {
     let text = clean(text);
     let text = escape(&text);
-    let text = harmless(text.trim_end());
+    let text = escape_all(text.trim_end());
     let room = max_chars.saturating_sub(2 * 3 + INFO.len() + 2);
     if text.len() <= room {
         return push_between_fences(out, &text);

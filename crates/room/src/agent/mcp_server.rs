@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::command_line::{join, split};
 use super::limits::{self, plain};
 use crate::base::hash::content_hash;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 use crate::base::{Id, Problem, text};
 use crate::workspace::layout::MCP_FILE;
 
@@ -346,7 +346,7 @@ fn fit_name(name: &str) -> Result<(), &'static str> {
     if name.chars().count() > NAME_CHARS_AT_MOST {
         return Err("the name is too long");
     }
-    if name.contains(|c: char| is_unseen(c) || c.is_whitespace() || ":#*()/\\\"'".contains(c)) {
+    if name.contains(|c: char| is_invisible(c) || c.is_whitespace() || ":#*()/\\\"'".contains(c)) {
         return Err("the name contains a space or a character with a meaning in rules");
     }
     Ok(())
@@ -381,7 +381,8 @@ fn http(keys: &mut Keys, url: Option<String>) -> Result<(String, BTreeMap<String
     let Some(url) = url.map(|url| url.trim().to_owned()).filter(|url| !url.is_empty()) else {
         return wrong("has no url", "write url: https://…");
     };
-    if !(url.starts_with("http://") || url.starts_with("https://")) || url.contains(|c: char| is_unseen(c) || c == ' ')
+    if !(url.starts_with("http://") || url.starts_with("https://"))
+        || url.contains(|c: char| is_invisible(c) || c == ' ')
     {
         return wrong(format!("has an invalid url: {:?}", text::truncate(&url, 80)), "write url: https://…");
     }
@@ -429,7 +430,7 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, FieldError> {
     if all.iter().any(|text| text.chars().count() > TEXT_CHARS_AT_MOST) || args.len() + env.len() > PARTS_AT_MOST {
         return wrong("is too long", "shorten it");
     }
-    if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_unseen(c))) {
+    if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_invisible(c))) {
         return wrong("contains invisible characters", "write it again");
     }
     Ok(McpTransport::Stdio { command, args, env, cwd, network })

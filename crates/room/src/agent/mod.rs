@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, Problem};
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, SimClock, Tick, TickMessageExt, WorkshopSystems, saved as sections, ticks};
+use crate::schedule::{InPhase, Layer, SimClock, Tick, TickMessageExt, WorkshopSystems, saved as sections, ticks};
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneWrite, SettingsExt, SettingsSection};
 
@@ -121,9 +121,9 @@ pub fn plugin(app: &mut App) {
             report_withdrawn,
         )
             .chain()
-            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Agent)),
+            .in_set(InPhase(WorkshopSystems::Ingest, Layer::Agent)),
     );
-    app.add_systems(Tick, lifecycle::store_topmost.in_set(InPhase(WorkshopSystems::Simulate, Floor::Agent)));
+    app.add_systems(Tick, lifecycle::store_topmost.in_set(InPhase(WorkshopSystems::Simulate, Layer::Agent)));
     sections::register::<saved::ProfilesSaved>(app);
     sections::register::<saved::AgentsSaved>(app);
 }

@@ -97,7 +97,7 @@ pub struct ActContext<'a> {
 pub enum Actor {
     /// Its owner, and the person.
     #[default]
-    Keeper,
+    Owner,
     /// Everyone, as for delivered mail.
     Anyone,
 }
@@ -132,7 +132,7 @@ pub struct ActKind {
 impl ActKind {
     /// Creates an act that only the owner may do, that is always news and that is not offered anywhere.
     pub const fn new(word: &'static str) -> Self {
-        Self { word, doer: Actor::Keeper, news: News::Always, offer: None, marker: None }
+        Self { word, doer: Actor::Owner, news: News::Always, offer: None, marker: None }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::agent::lifecycle::read;
 use crate::agent::{Agent, Roster};
 use crate::base::ids::ROOM;
 use crate::base::{Author, ElementKey, Id, MessageKey, Seq, text};
-use crate::log::events::{self, ElementDeed, Warning};
+use crate::log::events::{self, ElementChangeKind, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::workspace::SceneWrite;
@@ -205,7 +205,7 @@ pub(super) fn record_change(
         element: element.id.clone(),
         kind: element.kind.clone(),
         by: by.0.clone(),
-        change: ElementDeed::of(change.as_str()),
+        change: ElementChangeKind::of(change.as_str()),
         said: kind(&element.kind)
             .and_then(|kind| kind.change(&change))
             .map(|kind| kind.says.to_owned())

@@ -58,7 +58,7 @@ use bevy::ecs::prelude::*;
 
 use crate::agent::{AgentAdded, AgentRemoved, ProfileChanged, TopElementHeight};
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileWritten, SettingsExt};
 
 /// Registers the systems, resources and messages of elements.
@@ -92,11 +92,11 @@ pub fn plugin(app: &mut App) {
             instructions::report_unshown,
         )
             .chain()
-            .in_set(InPhase(WorkshopSystems::Ingest, Floor::Element)),
+            .in_set(InPhase(WorkshopSystems::Ingest, Layer::Element)),
     );
     app.add_systems(
         Tick,
-        (editing::apply_edits, editing::write_back).chain().in_set(InPhase(WorkshopSystems::Apply, Floor::Element)),
+        (editing::apply_edits, editing::write_back).chain().in_set(InPhase(WorkshopSystems::Apply, Layer::Element)),
     );
     sections::register::<saved::ElementsSaved>(app);
 }

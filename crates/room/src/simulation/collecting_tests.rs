@@ -124,8 +124,8 @@ fn changes_passed_on_too_often_wake_nobody_and_are_not_sought() {
     assert_eq!([ada, ben, cy].map(|agent| reads(&room, agent)), [2, 3, 3], "now everyone sees all of it");
 }
 
-fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsHeard {
-    NewsHeard { agent, element, version: 1, note: note.into(), may_tell: true, cause: Seq(1) }
+fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsNoted {
+    NewsNoted { agent, element, version: 1, note: note.into(), may_tell: true, cause: Seq(1) }
 }
 
 /// Agents in a ring, each nearest to the next, and each with news about an element of its own.
@@ -213,7 +213,7 @@ fn an_agent_carries_its_news_until_the_conversation_begins() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.agent("ben", (380.0, 0.0), Behaviour::Stationary);
     room.run(1);
-    room.say(NewsHeard { version: 0, ..news_of(ada, news, "the bridge is closed") });
+    room.say(NewsNoted { version: 0, ..news_of(ada, news, "the bridge is closed") });
     // She reaches him and waits, because a person holds him.
     room.say(AgentCommand::PickUp { agent: "ben".into() });
     room.run(2);

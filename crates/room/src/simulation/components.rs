@@ -327,7 +327,7 @@ pub(super) struct AttentionCalendar {
     /// Agents whose queue may be drained now.
     pub awake: Vec<AgentKey>,
     /// Whether anyone may be walking.
-    pub astir: bool,
+    pub anyone_walking: bool,
     /// The agents that may be too close to another: of every such pair, at least one is among them.
     pub stopped: Vec<AgentKey>,
 }
@@ -359,7 +359,7 @@ impl AttentionCalendar {
                 self.calendar.entry(activity.alarms[timer as usize]).or_default().push((agent, timer));
             }
         }
-        self.astir = true;
+        self.anyone_walking = true;
     }
 }
 
@@ -495,7 +495,7 @@ pub(super) fn add_agent_components(
         }
         Behaviour::Patrol => {
             course = Course::round(start, start);
-            calendar.astir = true;
+            calendar.anyone_walking = true;
         }
     }
     let first_seek = ticks(random.between(0.0, attention.seek_secs));

@@ -27,7 +27,7 @@ pub struct Interest {
     /// The urgency.
     pub urgency: Urgency,
     /// The request to the agent.
-    pub moment: AgentRequest,
+    pub moment: WakeRequest,
 }
 
 /// Why an agent wakes.
@@ -41,7 +41,7 @@ pub struct Reason {
 
 /// The request to an agent, and where it goes first.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct AgentRequest {
+pub struct WakeRequest {
     /// The instruction by the sender of the interest, which the agent follows.
     pub ask: String,
     /// Quotes of others about it, oldest first: data that the agent must not follow as instructions.
@@ -94,7 +94,7 @@ impl Interest {
     /// Creates an interest without a place.
     pub fn new(word: impl Into<Id>, sentence: impl Into<String>, urgency: Urgency, ask: impl Into<String>) -> Self {
         let why = Reason { word: word.into(), sentence: sentence.into() };
-        Self { why, urgency, moment: AgentRequest { ask: ask.into(), ..AgentRequest::default() } }
+        Self { why, urgency, moment: WakeRequest { ask: ask.into(), ..WakeRequest::default() } }
     }
 
     /// Sets the place.
@@ -152,7 +152,7 @@ impl PendingInterest {
         let mut quotes = self.interest.moment.quotes;
         quotes.extend(newer.interest.moment.quotes.iter().cloned());
         let left_out = self.interest.moment.quotes_left_out;
-        let moment = AgentRequest {
+        let moment = WakeRequest {
             quotes,
             quotes_left_out: left_out.saturating_add(newer.interest.moment.quotes_left_out),
             ..newer.interest.moment.clone()
@@ -204,7 +204,7 @@ mod tests {
         for ring in 0..30 {
             pending = pending.merged(&bell(&format!("ring {ring}")));
         }
-        let AgentRequest { quotes, quotes_left_out, .. } = &pending.interest.moment;
+        let WakeRequest { quotes, quotes_left_out, .. } = &pending.interest.moment;
         assert_eq!((quotes.len(), *quotes_left_out, quotes[7].text.as_str()), (8, 23, "ring 29"));
         let long = Interest::new("x", "a\nb".repeat(500), Urgency::Read, "y".repeat(90_000));
         let long = long.at(Place::Point(Vec2::NAN)).bounded();

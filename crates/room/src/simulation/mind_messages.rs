@@ -169,7 +169,7 @@ pub struct WorkRequestWithdrawn {
 
 /// An agent noticed something that is new to others: it has news about this element.
 #[derive(Message, Clone, Debug)]
-pub struct NewsHeard {
+pub struct NewsNoted {
     /// The agent that noted it.
     pub agent: AgentKey,
     /// The element.

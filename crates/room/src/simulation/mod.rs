@@ -40,9 +40,9 @@ pub use conversation::{
 };
 pub use conversations::session_of;
 pub use furniture::FurnishCommand;
-pub use interest::{AgentRequest, Interest, PendingInterest, Place, Quote, Reason, WakeAgent};
+pub use interest::{Interest, PendingInterest, Place, Quote, Reason, WakeAgent, WakeRequest};
 pub use mind_messages::{
-    ActivityId, ArrivedForWork, CompactionWanted, Explain, NewsHeard, TaskCommand, Think, ThinkDone, ThinkDue,
+    ActivityId, ArrivedForWork, CompactionWanted, Explain, NewsNoted, TaskCommand, Think, ThinkDone, ThinkDue,
     ThinkOutcome, ThinkPutOff, WorkRequestWithdrawn, WorkRequested,
 };
 pub use motion::{Passed, Reacted};
@@ -62,7 +62,7 @@ use crate::agent::{AgentCommand, BehaviourFollows};
 pub use crate::base::Urgency;
 use crate::element::{ElementChanged, Elements};
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, room_is_running, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, room_not_paused, saved as sections};
 use crate::workspace::{SceneEdit, SceneWrite, SettingsExt};
 
 /// Registers the systems, resources and messages of the simulation.
@@ -80,7 +80,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkRequested>()
         .add_tick_message::<WorkRequestWithdrawn>()
         .add_tick_message::<WakeAgent>()
-        .add_tick_message::<NewsHeard>()
+        .add_tick_message::<NewsNoted>()
         .add_tick_message::<CompactionWanted>()
         .add_tick_message::<ConversationEnded>()
         .add_tick_message::<Reacted>()
@@ -104,7 +104,7 @@ pub fn plugin(app: &mut App) {
     app.add_observer(components::add_agent_components)
         .add_observer(components::remove_agent_position)
         .add_observer(conversations::forget_departed);
-    let during = |phase| InPhase(phase, Floor::Simulation);
+    let during = |phase| InPhase(phase, Layer::Simulation);
     app.add_systems(
         Tick,
         (
@@ -132,7 +132,7 @@ pub fn plugin(app: &mut App) {
             motion::walk.pipe(actions::arrive),
         )
             .chain()
-            .run_if(room_is_running)
+            .run_if(room_not_paused)
             .in_set(during(WorkshopSystems::Simulate)),
     );
     app.add_systems(

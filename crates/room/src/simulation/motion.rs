@@ -210,10 +210,10 @@ pub(super) fn walk(
     mut steps: Local<Vec<(u32, Vec2)>>,
 ) -> Walked {
     let (mut walked, mut passed) = (Walked::default(), Vec::new());
-    if !calendar.astir {
+    if !calendar.anyone_walking {
         return walked;
     }
-    calendar.astir = false;
+    calendar.anyone_walking = false;
     let (movement, attention) = settings;
     let (movement, space, now) = (&*movement, &mut *space, clock.tick());
     let both_bodies = movement.body_units * 2.0;
@@ -223,7 +223,7 @@ pub(super) fn walk(
         if !walk.course.moves() {
             continue;
         }
-        calendar.astir = true;
+        calendar.anyone_walking = true;
         let (here, key) = (position.0, walk.key.0);
         if walk.course.kind == WalkKind::ToAgent && !walk.course.via {
             match space.bodies.get(walk.course.whom as usize).filter(|body| body.position.is_finite()) {

@@ -13,7 +13,7 @@ use super::conversation_state::ConversationState;
 use super::conversations::apply_turn;
 use super::interest::{PendingInterest, Place, WakeAgent};
 use super::mind_messages::CompactionWanted;
-use super::mind_messages::{Explain, NewsHeard, Think, ThinkDone, ThinkOutcome, WorkRequestWithdrawn, WorkRequested};
+use super::mind_messages::{Explain, NewsNoted, Think, ThinkDone, ThinkOutcome, WorkRequestWithdrawn, WorkRequested};
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -42,7 +42,7 @@ pub(super) fn apply_think_results(
         };
         if body.activity.awaited == Some(explain.activity) {
             let event = if explain.for_person {
-                StateEvent::MustWait { why: explain.why.clone() }
+                StateEvent::WaitForPerson { why: explain.why.clone() }
             } else {
                 StateEvent::Explain(explain.why.clone())
             };
@@ -283,7 +283,7 @@ fn follow_to_work(sim: &mut SimContext, body: &mut AgentQueryItem, element: &Ele
 pub(super) fn apply_news_and_compactions(
     mut sim: SimContext,
     mut bodies: Query<AgentQuery>,
-    mut news: MessageReader<NewsHeard>,
+    mut news: MessageReader<NewsNoted>,
     mut compactions: MessageReader<CompactionWanted>,
     talks: Res<ConversationState>,
 ) {
@@ -322,7 +322,7 @@ pub(super) fn apply_news_and_compactions(
 }
 
 /// The nearest agent that may know the news, has not read it, is not about to read it and was not told.
-fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsHeard) -> Option<AgentKey> {
+fn news_recipient(sim: &SimContext, bodies: &Query<AgentQuery>, heard: &NewsNoted) -> Option<AgentKey> {
     let sight = sim.space.sight(heard.element)?;
     let from = sim.space.position(heard.agent)?;
     let near = sim.space.agents_within(from, sim.attention.tell_units);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::conversation_state::ConversationState;
 use crate::agent::{AgentCommand, Roster};
 use crate::base::text;
-use crate::log::events::{self, RelationshipInput, Tie};
+use crate::log::events::{self, RelationshipData, RelationshipInput};
 use crate::log::{EventDraft, EventLog};
 use crate::schedule::Input;
 use crate::workspace::{Relationship, SceneWrite};
@@ -45,7 +45,7 @@ pub enum RelationshipCommand {
 /// Converts a command to its form in the log.
 impl From<&RelationshipCommand> for RelationshipInput {
     fn from(command: &RelationshipCommand) -> Self {
-        let tie = |Relationship { from, to, label }| Tie { from, to, label };
+        let tie = |Relationship { from, to, label }| RelationshipData { from, to, label };
         match command.clone() {
             RelationshipCommand::Add { relationship, at } => Self::Add { relationship: tie(relationship), at },
             RelationshipCommand::Remove { relationship } => Self::Remove { relationship: tie(relationship) },

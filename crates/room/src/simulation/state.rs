@@ -121,7 +121,7 @@ pub enum StateEvent {
         why: Why,
     },
     /// A person must decide before it can continue.
-    MustWait {
+    WaitForPerson {
         /// What must be decided.
         why: Why,
     },
@@ -289,7 +289,7 @@ impl Fsm {
                 self.enter(State::Wandering, None, why);
                 self.errand = true;
             }
-            StateEvent::MustWait { why } if matches!(self.under, State::Reading | State::Working) => {
+            StateEvent::WaitForPerson { why } if matches!(self.under, State::Reading | State::Working) => {
                 self.enter(State::Waiting, None, why);
             }
             StateEvent::Done
@@ -376,7 +376,7 @@ mod tests {
             ],
             State::Reading => vec![read()],
             State::Working => vec![StateEvent::WorkStarted { why: "at a task".into() }],
-            State::Waiting => vec![read(), StateEvent::MustWait { why: "for a yes".into() }],
+            State::Waiting => vec![read(), StateEvent::WaitForPerson { why: "for a yes".into() }],
             State::Paused => vec![StateEvent::Paused],
             State::Error => vec![read(), StateEvent::Failed { why: "no network".into(), until: 100 }],
         };
@@ -514,7 +514,7 @@ mod tests {
             Just(read()),
             Just(StateEvent::WorkStarted { why: "".into() }),
             Just(StateEvent::SetOut { why: "".into() }),
-            Just(StateEvent::MustWait { why: "".into() }),
+            Just(StateEvent::WaitForPerson { why: "".into() }),
             Just(StateEvent::Done),
             (0_u64..400).prop_map(|until| StateEvent::Failed { why: "".into(), until }),
             Just(StateEvent::Explain("".into())),

@@ -534,7 +534,7 @@ fn an_agent_with_news_goes_and_tells_it_once() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let ben = room.agent("ben", (350.0, 0.0), Behaviour::Stationary);
     room.run(1);
-    let heard = NewsHeard {
+    let heard = NewsNoted {
         agent: ada,
         element: news,
         version: 1,

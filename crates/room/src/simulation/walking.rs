@@ -105,7 +105,7 @@ impl SimContext<'_> {
         }
         body.walk.course = course;
         if course.moves() {
-            self.calendar.astir = true;
+            self.calendar.anyone_walking = true;
         } else {
             self.calendar.stopped.push(body.agent.key);
         }

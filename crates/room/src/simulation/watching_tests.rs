@@ -260,7 +260,7 @@ fn an_agent_that_cannot_reach_its_listener_gives_up_after_a_minute() {
     room.agent("ben", (300.0, 0.0), Behaviour::Stationary);
     room.run(1);
     let note = "the party is on Friday".into();
-    room.say(NewsHeard { agent: ada, element: news, version: 0, note, may_tell: true, cause: Seq(1) });
+    room.say(NewsNoted { agent: ada, element: news, version: 0, note, may_tell: true, cause: Seq(1) });
     room.say(AgentCommand::PickUp { agent: "ben".into() });
     room.run(2);
     assert!(room.get::<AgentState>(ada).0.is_on_errand());

@@ -329,7 +329,7 @@ pub fn sample_room() -> RoomModel {
             element(2, "ideas", "pinboard", ContentView::Pins(vec![pin("p1", "ada-1", "Buy tea")])),
             element(3, "post", "inbox", ContentView::Mail { items: vec![mail], outbox: Vec::new() }),
         ],
-        talks: vec![TalkView {
+        conversations: vec![TalkView {
             key: ConversationKey(4),
             kind: ConversationKind::Chance,
             participants: vec![AgentKey(0), AgentKey(1)],

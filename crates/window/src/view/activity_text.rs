@@ -104,7 +104,7 @@ impl<'a> ActivityTexts<'a> {
                 *known = piece;
             }
         }
-        let talks = room.talks.iter().flat_map(|talk| talk.participants.iter().map(move |key| (*key, talk)));
+        let talks = room.conversations.iter().flat_map(|talk| talk.participants.iter().map(move |key| (*key, talk)));
         Self { room: Some(room), pieces, talks: talks.collect() }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         RoomModel {
             agents: vec![agent(0, "Ada", State::Idle), agent(1, "Bram", State::Idle)],
             elements: vec![element(0, "rulebook", "House rules", Vec2::ZERO, ContentView::Text(String::new()))],
-            talks: vec![talk],
+            conversations: vec![talk],
             ..RoomModel::default()
         }
     }
@@ -210,7 +210,7 @@ mod tests {
             assert_eq!(line(&room), expected);
         }
         room.agents[0].state = State::Conversing;
-        room.talks.clear();
+        room.conversations.clear();
         assert_eq!(line(&room), "Talking");
     }
 

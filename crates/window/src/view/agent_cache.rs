@@ -110,8 +110,8 @@ impl AgentCache {
         let step = self.interpolation.step(key);
         let toward = match activity.doing {
             ActivityKind::Talking { conversation } => {
-                let found = room.talks.binary_search_by_key(&conversation, |talk| talk.key);
-                let talk = found.ok().map(|index| &room.talks[index]);
+                let found = room.conversations.binary_search_by_key(&conversation, |talk| talk.key);
+                let talk = found.ok().map(|index| &room.conversations[index]);
                 let others = talk.into_iter().flat_map(|talk| &talk.participants).filter(|other| **other != key);
                 others.filter_map(|other| self.interpolation.last(*other)).next()
             }

@@ -99,7 +99,7 @@ impl RoomExtractor {
             scenes: self.scenes(world),
             files: self.files(world),
             work: WorkView::read(world),
-            together: self.together(world),
+            collaboration: self.together(world),
             workflows: self.workflows(world),
             added_events: world.get_resource::<AddedEvents>().cloned().unwrap_or_default(),
             ..RoomModel::default()
@@ -107,13 +107,13 @@ impl RoomExtractor {
         room.elements = self.elements(world);
         room.known = self.details_cache.known(world, wanted.things);
         room.decor = self.decor(world);
-        room.talks = talks(world);
+        room.conversations = talks(world);
         let (agents, agents_changed) = self.agents_cache.read(world, wanted.share, &room);
         room.agents = agents;
         self.details_cache.update(world, wanted, &mut room);
         room.provider_faults = self.provider_faults(world);
         room.failing_agents = failing_agents(world, &room.provider_faults);
-        room.ties = ties(world);
+        room.relationships = ties(world);
         room.profiles = self.profiles(world, &room.agents, agents_changed);
         room
     }

@@ -42,9 +42,9 @@ pub struct RoomModel {
     /// The furniture, which is decoration only.
     pub decor: Arc<Vec<DecorView>>,
     /// Running conversations, sorted by key.
-    pub talks: Vec<TalkView>,
+    pub conversations: Vec<TalkView>,
     /// Relationships, drawn as labelled ropes.
-    pub ties: Vec<RelationshipView>,
+    pub relationships: Vec<RelationshipView>,
     /// Minimum height above the topmost element at which new agents are placed, in world units; `None` if they stay
     /// where they are dropped.
     pub spawn_above: Option<f32>,
@@ -85,7 +85,7 @@ pub struct RoomModel {
     /// The work of all agents.
     pub work: WorkView,
     /// Channels and blackboards.
-    pub together: Arc<CollaborationView>,
+    pub collaboration: Arc<CollaborationView>,
     /// Workflow files and runs.
     pub workflows: Arc<WorkflowsView>,
     /// Wording of events that extensions added to the log.
@@ -167,7 +167,7 @@ impl RoomModel {
 
     /// The relationships by agent id, in scene order.
     pub fn relationships(&self) -> impl Iterator<Item = Relationship> {
-        self.ties.iter().filter_map(|tie| self.relationship(tie))
+        self.relationships.iter().filter_map(|tie| self.relationship(tie))
     }
 
     /// The relationship behind a tie, by agent id; `None` if an agent has left.

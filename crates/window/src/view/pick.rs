@@ -65,7 +65,7 @@ fn element_at(room: &RoomModel, place: Vec2) -> Option<RoomObject> {
     element.map(|element| RoomObject::Element(element.id.clone()))
 }
 
-/// Returns what a double click at `place` opens. Unlike [`thing_at`], an element wins over an agent in front of it
+/// Returns what a double click at `place` opens. Unlike [`hit_test`], an element wins over an agent in front of it
 /// unless the click is on a face.
 pub fn opened_at(room: &RoomModel, place: Vec2, zoom: f32) -> Option<RoomObject> {
     let is_face =

@@ -11,8 +11,8 @@ use crate::base::Id;
 use crate::base::ids::USER;
 use crate::gateway::acp::log_events::OwnCommands;
 use crate::log::events::{
-    Budget, Complete, ConversationEnd, ConversationStart, ElementChanged, ElementDeed, FileChange, Knowledge, Message,
-    Publish, Read, TaskResultReturned, Warning, WorkflowStep,
+    Budget, Complete, ConversationEnd, ConversationStart, ElementChangeKind, ElementChanged, FileChange, Knowledge,
+    Message, Publish, Read, TaskResultReturned, Warning, WorkflowStep,
 };
 use crate::log::{EventKind, EventRecord, Narration, Narrator};
 use crate::mind::OwnCommand;
@@ -255,7 +255,7 @@ impl Recent {
 
     fn note_element(&mut self, event: &EventRecord, change: ElementChanged, now_secs: f64) {
         // Elements that are loaded with the scene are not news.
-        if change.change != ElementDeed::Added {
+        if change.change != ElementChangeKind::Added {
             self.changes.insert(change.element.clone(), EventRow::of(event));
             self.pulses.insert(change.element, (PulseKind::Changed, now_secs));
         }

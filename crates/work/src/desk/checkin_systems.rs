@@ -12,7 +12,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, Problem, RunTag, Seq};
 use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::EventLog;
-use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
 use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
@@ -81,7 +81,7 @@ pub(super) fn check_in(
     mut own: ResMut<CheckIns>,
     mut room: CheckInContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
     mut planner: Local<Option<Id>>,
 ) {
     let is_other = room.tasks.is_changed() | changes.read().any(|change| change.path == CHECK_IN_FILE);
@@ -153,7 +153,7 @@ impl CheckInContext<'_, '_> {
             _ => Some(now_secs),
         };
         if let Some(kept) = own.kept.take_if(|_| open.is_empty()) {
-            self.orders.write(WorkOrder::LetGo { thread: kept });
+            self.orders.write(WorkOrder::Release { thread: kept });
         }
         if is_broken {
             return;

@@ -14,7 +14,7 @@ use crate::heartbeat::{self, Heartbeat};
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
-use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
 use crate::workspace::layout::HEARTBEAT_FILE;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
@@ -48,7 +48,7 @@ pub(super) fn start_due_heartbeats(
     mut own: ResMut<Heartbeats>,
     mut room: HeartbeatContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
     mut read: Local<Read>,
 ) {
     let is_first = !std::mem::replace(&mut read.has_looked, true);

@@ -45,7 +45,7 @@ use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, ToolOutcome, ToolResultsReceived, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
@@ -120,7 +120,7 @@ pub fn plugin(app: &mut App) {
                 modules::follow_prompts,
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Desk)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Desk)),
             (
                 task_start::apply_started_sessions,
                 task_start::apply_work_answers,
@@ -130,7 +130,7 @@ pub fn plugin(app: &mut App) {
                 modules::apply_work_answers,
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Decide, Floor::Desk))
+                .in_set(InPhase(WorkshopSystems::Decide, Layer::Desk))
                 .before(approvals::KeepFile),
         ),
     );

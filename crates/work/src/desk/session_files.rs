@@ -14,7 +14,7 @@ use crate::base::{ActivationKey, Author, Id, Problem, Seq};
 use crate::kernel::{EditedSession, Kernel, KernelSettings, SessionEditTiming, WorkOrder};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
-use crate::schedule::{SimClock, Standstill};
+use crate::schedule::{RoomPaused, SimClock};
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{SessionText, copy_of, parse, session_id_of};
 use crate::workspace::vfs::records::records_of;
@@ -94,7 +94,7 @@ pub(super) fn apply_saved_files(
     mut edits: ResMut<SessionEdits>,
     mut files: SessionFiles,
     mut changes: MessageReader<RecordChanged>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
 ) {
     if changes.is_empty() && edits.waiting.is_empty() {
         return;
@@ -116,7 +116,7 @@ pub(super) fn apply_saved_files(
             }
             FileContent::Removed => {
                 if let Some(thread) = kept {
-                    files.orders.write(WorkOrder::LetGo { thread });
+                    files.orders.write(WorkOrder::Release { thread });
                 }
             }
             FileContent::Unusable { what, remedy } => {
@@ -242,7 +242,7 @@ impl SessionFiles<'_, '_> {
     /// Releases the session that was kept for this text.
     fn let_go(&mut self, waiting: &Waiting) {
         if let Some(thread) = waiting.kept {
-            self.orders.write(WorkOrder::LetGo { thread });
+            self.orders.write(WorkOrder::Release { thread });
         }
     }
 

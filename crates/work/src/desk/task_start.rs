@@ -25,7 +25,7 @@ use crate::kernel::{Kernel, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWa
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
-use crate::schedule::{RoomDate, SimClock, Standstill, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
 use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
@@ -63,7 +63,7 @@ pub(super) struct TaskContext<'w, 's> {
 pub(super) fn start_and_close_tasks(
     mut context: TaskContext,
     mut reported: Local<BTreeMap<String, Vec<Problem>>>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
 ) {
     let are_others = context.profiles.is_changed() || context.roster.is_changed();
     if context.tasks.is_changed() || (are_others && !context.tasks.texts().is_empty()) {
@@ -284,7 +284,7 @@ impl TaskContext<'_, '_> {
             over.extend(outcome.map(|outcome| (assignment.clone(), *thread, outcome)));
         }
         for (assignment, thread, outcome) in over {
-            self.orders.write(WorkOrder::LetGo { thread });
+            self.orders.write(WorkOrder::Release { thread });
             self.assignments.conclude(assignment.number, &outcome);
             let update = self.closing(
                 &outcome,
@@ -367,7 +367,7 @@ impl TaskContext<'_, '_> {
             self.orders.write(WorkOrder::Keep { thread: *thread });
         }
         for thread in self.assignments.kept.difference(&wanted) {
-            self.orders.write(WorkOrder::LetGo { thread: *thread });
+            self.orders.write(WorkOrder::Release { thread: *thread });
         }
         self.assignments.kept = wanted;
     }

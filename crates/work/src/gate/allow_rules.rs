@@ -5,7 +5,7 @@
 
 use super::touch::TouchKind;
 use crate::base::globs;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 
 /// The maximum length of a rule in characters.
 const RULE_CHARS_AT_MOST: usize = 300;
@@ -24,7 +24,7 @@ impl<'a> AllowRule<'a> {
         let (tool, rest) = text.split_once('(')?;
         let target = rest.strip_suffix(')')?;
         let (tool, target) = (tool.trim(), target.trim());
-        let is_plain = !tool.is_empty() && !target.is_empty() && !text.contains(is_unseen);
+        let is_plain = !tool.is_empty() && !target.is_empty() && !text.contains(is_invisible);
         (is_plain && text.chars().count() <= RULE_CHARS_AT_MOST).then_some(Self { tool, target })
     }
 
@@ -65,7 +65,7 @@ impl<'a> AllowRule<'a> {
         let rule = format!("{tool}({target})");
         // The target could be read differently, for example if it ends with a space.
         let reads_back = AllowRule::parse(&rule).is_some_and(|read| (read.tool, read.target) == (tool, &*target));
-        (reads_back && !target.contains(is_unseen)).then_some(rule)
+        (reads_back && !target.contains(is_invisible)).then_some(rule)
     }
 }
 

@@ -13,7 +13,7 @@ use super::safety::SafetyMode;
 use super::servers::called;
 use super::touch::TouchKind;
 use super::verdict::Verdict;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 use crate::base::{globs, text};
 use crate::gateway::mcp::McpHints;
 use crate::workspace::vfs::WorkspacePath;
@@ -430,6 +430,6 @@ fn shown(path: &WorkspacePath) -> String {
 }
 
 fn shown_text(given: &str) -> String {
-    let visible: String = given.chars().map(|c| if is_unseen(c) { '\u{fffd}' } else { c }).collect();
+    let visible: String = given.chars().map(|c| if is_invisible(c) { '\u{fffd}' } else { c }).collect();
     text::truncate(&visible, 120)
 }

@@ -55,7 +55,7 @@ use bevy::ecs::prelude::*;
 
 use crate::gateway::McpServers;
 use crate::gateway::peers::named_paths;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt};
 
 /// Registers the gate's settings, messages and systems.
@@ -66,7 +66,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<FileChanged>().init_resource::<KnownFiles>().init_resource::<McpServers>();
     app.add_systems(
         Tick,
-        (report_policy, report_commands, note_servers).chain().in_set(InPhase(WorkshopSystems::Ingest, Floor::Gate)),
+        (report_policy, report_commands, note_servers).chain().in_set(InPhase(WorkshopSystems::Ingest, Layer::Gate)),
     );
 }
 

@@ -30,7 +30,7 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
         // A file that defines an agent is checked by its content.
         AgentWriteRule::Asked if profile_place(path).is_some() => None,
         AgentWriteRule::Asked => Some((Verdict::Ask, place.why)),
-        AgentWriteRule::Judged => None,
+        AgentWriteRule::Checked => None,
     }
 }
 

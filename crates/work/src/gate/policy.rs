@@ -217,8 +217,8 @@ impl GatePolicy {
         }
     }
 
-    /// The minimum verdict on a kind of touch, beyond its [rule](Self::ruling), because settings could not be
-    /// understood.
+    /// The minimum verdict on a kind of touch, beyond its [rule](Self::verdict_and_source), because settings could not
+    /// be understood.
     pub fn strictness(&self, kind: &TouchKind) -> Verdict {
         match self.strictness {
             Strictness::AtLeast(verdict) if kind.defaults().changes => verdict,

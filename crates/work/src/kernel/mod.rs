@@ -84,7 +84,7 @@ use crate::agent::{AgentCommand, AgentRemoved};
 use crate::gateway::{ExchangeAccepted, MinutePassed};
 use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, WorkDue, WorkEnded, WorkReplied};
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
 use crate::workspace::vfs::FileOrder;
@@ -137,10 +137,10 @@ pub fn plugin(app: &mut App) {
             outbox::flush.in_set(CollectInputs),
             (recording::note_dropped, systems::ingest.in_set(DecisionSystems), systems::watch_caps)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Kernel)),
             (work_order_systems::apply_orders, systems::run_kernel)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Simulate, Floor::Kernel)),
+                .in_set(InPhase(WorkshopSystems::Simulate, Layer::Kernel)),
         ),
     );
     sections::register::<saved::KernelSaved>(app);

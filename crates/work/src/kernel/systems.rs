@@ -20,7 +20,7 @@ use crate::gateway::{BudgetSettings, MinutePassed, RequestQueue};
 use crate::log::EventDraft;
 use crate::log::events::{self, Warning};
 use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, ReplyUsage, SideRequestReplied, WorkReplied};
-use crate::schedule::{Standstill, ticks};
+use crate::schedule::{RoomPaused, ticks};
 use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
 
@@ -232,7 +232,7 @@ pub(super) fn run_kernel(
     (mut kernel, mut outbox): (ResMut<Kernel>, ResMut<Outbox>),
     (mut arrivals, mut notices): (MessageReader<ArrivedForWork>, MessageReader<WorkNotice>),
     states: Query<&AgentState>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
     mut needed: Local<ServersNeeded>,
 ) {
     for arrival in arrivals.read() {

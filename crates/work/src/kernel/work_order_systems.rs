@@ -71,12 +71,12 @@ pub(super) fn apply_orders(
                 let answer = begin(&mut room, &mut kernel, &mut outbox, wanted);
                 room.work_answers.write(answer);
             }
-            WorkOrder::GoOn { order, thread, text, by, cause } => {
+            WorkOrder::Continue { order, thread, text, by, cause } => {
                 let answer = continue_work(&mut room, &mut kernel, (order, *thread), text, (by, *cause));
                 room.work_answers.write(answer);
             }
             WorkOrder::Keep { thread } => kernel.retain_thread(*thread),
-            WorkOrder::LetGo { thread } => {
+            WorkOrder::Release { thread } => {
                 kernel.release_thread(*thread);
                 is_freed = true;
             }

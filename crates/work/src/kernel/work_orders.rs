@@ -61,7 +61,7 @@ pub enum WorkOrder {
     /// Starts work as a run of its own.
     Begin(Box<WorkWanted>),
     /// Continues a kept session with a further message.
-    GoOn {
+    Continue {
         /// The id of the order.
         order: Id,
         /// The thread of the session.
@@ -79,7 +79,7 @@ pub enum WorkOrder {
         thread: ActivationKey,
     },
     /// Stops keeping a session.
-    LetGo {
+    Release {
         /// The thread of the session.
         thread: ActivationKey,
     },

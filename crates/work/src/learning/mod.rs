@@ -32,7 +32,7 @@ use bevy::ecs::prelude::*;
 use crate::mind::{PartGathered, SideRequestDue, SideRequestReplied, WorkEnded};
 use crate::orchestration::workflow::RunReview;
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
 use crate::tools::{AnswerOrders, CloseOrders, ExternalResultsReceived, KNOWLEDGE, ToolOutcome, Tools};
 use crate::workspace::vfs::OutsideChange;
@@ -55,7 +55,7 @@ pub fn plugin(app: &mut App) {
             bridge::collect.in_set(CollectInputs).after(ExternalResultsReceived),
             // Before the calls are closed.
             log_events::log_calls
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools))
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Tools))
                 .after(AnswerOrders)
                 .before(CloseOrders),
             // Requests made here are received in the same tick, so none is lost if the room is saved after it.
@@ -67,8 +67,8 @@ pub fn plugin(app: &mut App) {
                 log_events::choose_embedder,
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Learning)),
-            reflection::queue_lessons.in_set(InPhase(WorkshopSystems::Decide, Floor::Learning)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Learning)),
+            reflection::queue_lessons.in_set(InPhase(WorkshopSystems::Decide, Layer::Learning)),
         ),
     );
     sections::register::<Lessons>(app);

@@ -36,9 +36,9 @@ use crate::element::ElementEdit;
 use crate::gateway::ExchangeAccepted;
 use crate::kernel::WorkNotice;
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::WakeAgent;
-use crate::tools::{AnswerOrders, TOGETHER, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, COLLABORATION, ToolOutcome, Tools};
 use crate::workspace::{FileChanged, ProblemReport, SceneEdit, SceneWrite, SettingsExt};
 
 /// Registers the systems, resources and messages of channels, blackboards and workflows.
@@ -58,8 +58,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<ExchangeAccepted>();
-    app.world_mut().resource_mut::<Tools>().add_executor(TOGETHER);
-    let during = |phase| InPhase(phase, Floor::Orchestration);
+    app.world_mut().resource_mut::<Tools>().add_executor(COLLABORATION);
+    let during = |phase| InPhase(phase, Layer::Orchestration);
     app.add_systems(
         Tick,
         (

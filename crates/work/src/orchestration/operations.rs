@@ -21,7 +21,7 @@ use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
 use crate::tools::{
-    CollaborationOrder, Condition, OrderReport, PendingToolOrders, TOGETHER, ToolOrder, ToolOutcome, Work,
+    COLLABORATION, CollaborationOrder, Condition, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, Work,
 };
 
 /// How many receivers of a message the log names.
@@ -62,7 +62,7 @@ pub(super) fn answer(
     orders: Res<PendingToolOrders>,
     mut answers: MessageWriter<ToolOutcome>,
 ) {
-    for order in orders.of(TOGETHER) {
+    for order in orders.of(COLLABORATION) {
         let news = OrderReport::of(room.execute(order));
         answers.write(ToolOutcome { key: order.key, news });
     }

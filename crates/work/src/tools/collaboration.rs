@@ -11,7 +11,7 @@ use crate::base::text;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 
 /// The executor of orders about channels and blackboards.
-pub const TOGETHER: &str = "together";
+pub const COLLABORATION: &str = "together";
 
 /// The maximum length of the name of a channel or an entry, in characters.
 pub const NAME_CHARS_AT_MOST: usize = 64;
@@ -98,7 +98,7 @@ pub fn value_of(given: &str) -> Value {
 fn order(order: &CollaborationOrder, touch: (TouchKind, String), doing: (&str, &str)) -> Planned {
     let touches = vec![DeclaredTouch::new(touch.0, touch.1)];
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
-    Planned::order(TOGETHER, order, touches, doing)
+    Planned::order(COLLABORATION, order, touches, doing)
 }
 
 fn channel_argument() -> Value {

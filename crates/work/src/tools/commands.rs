@@ -241,7 +241,7 @@ pub(super) fn execute_orders(
 }
 
 fn news_of(ended: ProgramEnded) -> OrderReport {
-    let ProgramEnded { how, secs, said, complained, .. } = ended;
+    let ProgramEnded { how, secs, stdout: said, stderr: complained, .. } = ended;
     let told = |head: String| {
         let mut text = head;
         for (name, words) in [("", readable(said.trim_end())), ("stderr:\n", readable(complained.trim_end()))] {
@@ -267,7 +267,7 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
         ProgramEnd::TimedOut => {
             OrderReport::Failed { why: told(format!("the command was stopped: it took longer than {secs:.0} s")) }
         }
-        ProgramEnd::SaidTooMuch => OrderReport::Failed {
+        ProgramEnd::OutputLimitExceeded => OrderReport::Failed {
             why: told(format!("the command was stopped after {secs:.1} s: it wrote too much output")),
         },
     }

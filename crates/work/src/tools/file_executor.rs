@@ -7,7 +7,7 @@ use super::plan::{FILES, Work};
 use super::result_text;
 use crate::base::Author;
 use crate::element::ElementRefused;
-use crate::workspace::vfs::{FileAnswer, FileDone, FileOrder, FileOutcome};
+use crate::workspace::vfs::{FileAnswer, FileOrder, FileOutcome, FileResult};
 
 /// Forwards orders to the file service, under the same key.
 pub(super) fn order(mut orders: MessageReader<ToolOrder>, mut files: MessageWriter<FileOrder>) {
@@ -51,7 +51,7 @@ pub(super) fn answer(
 
 fn changed(answer: &FileAnswer) -> Vec<String> {
     let FileAnswer::Changed { done, .. } = answer else { return Vec::new() };
-    let (FileDone::Written { path, .. } | FileDone::Deleted { path } | FileDone::Renamed { to: path, .. }) = done;
+    let (FileResult::Written { path, .. } | FileResult::Deleted { path } | FileResult::Renamed { to: path, .. }) = done;
     vec![path.clone()]
 }
 
@@ -59,8 +59,8 @@ fn changed(answer: &FileAnswer) -> Vec<String> {
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {
-        FileDone::Written { path: changed, .. } | FileDone::Deleted { path: changed } => changed == path,
-        FileDone::Renamed { from, to, .. } => from == path || to == path,
+        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed } => changed == path,
+        FileResult::Renamed { from, to, .. } => from == path || to == path,
     };
     let its = refused.iter().filter(|refused| refused.by == outcome.author);
     its.filter(|refused| refused.file.as_deref().is_some_and(is_changed)).map(|refused| refused.why.clone()).collect()

@@ -35,7 +35,7 @@ pub mod tool;
 mod web;
 
 pub use coding_agent_tools::OWN_TOOLS;
-pub use collaboration::{CollaborationOrder, Condition, TOGETHER};
+pub use collaboration::{COLLABORATION, CollaborationOrder, Condition};
 pub use commands::{COMMANDS, EXECUTE_COMMAND};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use document_tools::DOCUMENT_TOOLS;
@@ -63,7 +63,7 @@ use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{ProblemReport, SettingsExt};
 
@@ -100,7 +100,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<PendingToolOrders>().init_resource::<order::IssuedOrders>();
     app.add_settings::<document_runtime::DocumentSettings>();
     app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
-    let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools));
+    let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Layer::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);
     app.configure_sets(Tick, answering);
     app.add_systems(
@@ -117,11 +117,11 @@ pub fn plugin(app: &mut App) {
                 report_profiles,
             )
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Tools)),
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Tools)),
             // The kernel has issued its orders by now; the file service receives its orders in the last phase.
             (order::take_up, file_executor::order, commands::open_copies)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Decide, Floor::Tools)),
+                .in_set(InPhase(WorkshopSystems::Decide, Layer::Tools)),
         ),
     );
     app.add_systems(

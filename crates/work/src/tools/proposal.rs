@@ -9,7 +9,7 @@ use super::knowledge::{self, KNOWLEDGE};
 use super::plan::{ToolPlan, Work};
 use crate::agent::formats::format_of;
 use crate::base::text;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 use crate::gate::{DeclaredTouch, GateContext, TouchEffect};
 use crate::workspace::vfs::FileOperation;
 
@@ -171,7 +171,7 @@ pub fn wants(plan: &ToolPlan, there: &dyn GateContext) -> String {
         }
         Work::Order { .. } => wants_of_touches(plan),
     };
-    let words: String = words.chars().map(|c| if is_unseen(c) { ' ' } else { c }).collect();
+    let words: String = words.chars().map(|c| if is_invisible(c) { ' ' } else { c }).collect();
     text::truncate(&text::one_line(&words), TARGET_CHARS * 3)
 }
 

@@ -6,7 +6,7 @@ use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, file_name};
 use crate::base::{Id, text};
 use crate::mind::CallEnd;
-use crate::workspace::vfs::{FileAnswer, FileDone, FileFailure, FileOperation, TextMatch, Unsearched};
+use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileResult, TextMatch, Unsearched};
 
 /// The maximum length of a file shown at once, in characters: about ten thousand tokens.
 pub const READ_CHARS_AT_MOST: usize = 40_000;
@@ -79,7 +79,7 @@ pub fn nothing_to_propose() -> String {
 }
 
 /// The result of a proposal that a person allowed.
-fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String {
+fn merged(done: &[FileResult], crossed: &[String], left_out: &[String]) -> String {
     let mut words = match done.len() {
         0 => "Your copy had nothing new for the workspace.".to_owned(),
         1 => "The person accepted your changes: 1 file of the workspace changed.".to_owned(),
@@ -94,9 +94,9 @@ fn merged(done: &[FileDone], crossed: &[String], left_out: &[String]) -> String 
     words
 }
 
-fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
+fn changed(operation: Option<&FileOperation>, done: &FileResult) -> String {
     match done {
-        FileDone::Written { path, chars, .. } => {
+        FileResult::Written { path, chars, .. } => {
             let verb = match operation {
                 Some(FileOperation::Edit { .. }) => "Edited",
                 Some(FileOperation::Append { .. }) => {
@@ -107,8 +107,8 @@ fn changed(operation: Option<&FileOperation>, done: &FileDone) -> String {
             };
             format!("{verb} {} ({chars} chars)", quoted(path))
         }
-        FileDone::Deleted { path } => format!("Deleted {}", quoted(path)),
-        FileDone::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
+        FileResult::Deleted { path } => format!("Deleted {}", quoted(path)),
+        FileResult::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
     }
 }
 

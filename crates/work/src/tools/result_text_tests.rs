@@ -34,12 +34,12 @@ fn the_agent_with_the_most_similar_name_is_suggested_first() {
 #[test]
 fn results_are_the_texts_of_the_design() {
     let path = "artifacts/spec.md".to_owned();
-    let done = FileDone::Written { path: path.clone(), version: 1, chars: 1247, is_new: true, content: None };
+    let done = FileResult::Written { path: path.clone(), version: 1, chars: 1247, is_new: true, content: None };
     let changed = FileAnswer::Changed { done, conflict_with: Vec::new() };
     assert_eq!(files(Some(&write()), &Ok(changed.clone())), "Written to 'artifacts/spec.md' (1247 chars)");
     let edit = FileOperation::Edit { path: path.clone(), old: "a".into(), new: "b".into() };
     assert_eq!(files(Some(&file(edit)), &Ok(changed)), "Edited 'artifacts/spec.md' (1247 chars)");
-    let done = FileDone::Deleted { path: "memory/old-notes.md".into() };
+    let done = FileResult::Deleted { path: "memory/old-notes.md".into() };
     let deleted = Ok(FileAnswer::Changed { done, conflict_with: Vec::new() });
     assert_eq!(files(Some(&file(FileOperation::Delete { path })), &deleted), "Deleted 'memory/old-notes.md'");
     let list = |prefix: &str, listed: &[&str], prefixes: &[&str]| {

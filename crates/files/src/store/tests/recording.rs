@@ -8,7 +8,7 @@ use super::*;
 use crate::base::JobControl;
 use crate::log::events::{Input, Message, Read, RunEnd, State, WorkInput};
 use crate::log::{EventJson, EventKind, EventLog};
-use crate::schedule::{self, Floor, InPhase, InputJournal, Tick, WorkshopSystems};
+use crate::schedule::{self, InPhase, InputJournal, Layer, Tick, WorkshopSystems};
 use crate::store::{self, HistoryLimits, ReopenFrom, export_events};
 
 /// A room in which every tick writes two records, the second caused by the first.
@@ -19,7 +19,7 @@ fn room() -> App {
         let first = log.write(EventDraft::of(&Input::Work(WorkInput::Pause)));
         log.write(EventDraft::of(&State { to: "idle".into(), ..State::default() }).cause(first));
     };
-    app.add_systems(Tick, write.in_set(InPhase(WorkshopSystems::Simulate, Floor::Simulation)));
+    app.add_systems(Tick, write.in_set(InPhase(WorkshopSystems::Simulate, Layer::Simulation)));
     app
 }
 

@@ -29,7 +29,7 @@ fn damage(dir: &tempfile::TempDir, sql: &str) -> Reader {
 /// Returns the tick of each usable point, the best first; 0 for the start of the run.
 fn usable(reader: &Reader) -> Vec<u64> {
     let ways = reader.recovery_points("studio").unwrap();
-    let read = ways.iter().filter_map(|way| reader.go_back(way).ok());
+    let read = ways.iter().filter_map(|way| reader.restore(way).ok());
     read.map(|reopening| match reopening.from {
         ReopenFrom::Snapshot(snapshot) => snapshot.tick,
         ReopenFrom::Start(_) => 0,
@@ -83,7 +83,7 @@ fn a_first_tick_is_limited_to_what_was_recorded() {
         let run = reader.run("r-1").unwrap();
         assert_eq!((run.first_tick, run.last_tick), (0, 12), "{wrong}");
         assert_eq!(reader.runs().unwrap(), [run], "{wrong}");
-        let from_start = reader.go_back(reader.recovery_points("studio").unwrap().last().unwrap()).unwrap();
+        let from_start = reader.restore(reader.recovery_points("studio").unwrap().last().unwrap()).unwrap();
         assert_eq!((from_start.inputs.len(), from_start.last_tick), (12, 12), "{wrong}");
     }
 }
@@ -121,7 +121,7 @@ fn an_implausible_number_anywhere_neither_stops_nor_delays_recording() {
             assert!(next < 100_000, "{table}.{column}: records are counted from {next}");
             let reader = Reader::open(dir.path()).unwrap();
             for way in reader.recovery_points("studio").unwrap() {
-                let Ok(back) = reader.go_back(&way) else { continue };
+                let Ok(back) = reader.restore(&way) else { continue };
                 assert!(back.last_tick <= 12 && back.run.first_tick <= 12, "{table}.{column} {wrong}: {back:?}");
             }
             let run = RunStart { first_seq: Seq(next), ..run_start("r-2", next, 12) };

@@ -83,7 +83,7 @@ fn check_ways_back(dir: &Path) -> Result<usize, TestCaseError> {
     let mut usable = 0;
     for (scene, ticks) in [("studio", FIRST_TICKS), ("other", SECOND_TICKS)] {
         for way in reader.recovery_points(scene).unwrap() {
-            let Ok(reopening) = reader.go_back(&way) else { continue };
+            let Ok(reopening) = reader.restore(&way) else { continue };
             let from = match &reopening.from {
                 ReopenFrom::Snapshot(snapshot) => snapshot.tick,
                 ReopenFrom::Start(_) => 0,
@@ -189,7 +189,7 @@ fn lost_inputs_stop_a_replay_and_a_later_snapshot_is_used_completely() {
     let ways = reader.recovery_points("studio").unwrap();
     let to: Vec<(bool, u64)> = ways
         .iter()
-        .filter_map(|way| reader.go_back(way).ok())
+        .filter_map(|way| reader.restore(way).ok())
         .map(|back| (matches!(&back.from, ReopenFrom::Snapshot(snapshot) if snapshot.tick == 160), back.last_tick))
         .collect();
     assert_eq!(to, [(true, FIRST_TICKS), (false, 98)], "the later state to the end, the earlier one up to the gap");

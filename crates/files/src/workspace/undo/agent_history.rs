@@ -113,7 +113,7 @@ impl AgentHistories {
             let now = match self.history.read_if_exists(path) {
                 Ok(now) => now,
                 Err(why) => {
-                    let outcome = Outcome::Stays { why: format!("'{path}' stays: {why}") };
+                    let outcome = Outcome::Unchanged { why: format!("'{path}' stays: {why}") };
                     plan.files.push(FilePlan { path: path.clone(), now: None, outcome });
                     continue;
                 }

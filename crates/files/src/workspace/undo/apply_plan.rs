@@ -100,7 +100,7 @@ pub fn apply_plan(
     let files = plan.files.iter().filter(|file| file.changes()).map(|file: &FilePlan| UndoneFile {
         path: file.path.clone(),
         to: match &file.outcome {
-            Outcome::Put { to, .. } => to.clone(),
+            Outcome::Write { to, .. } => to.clone(),
             _ => None,
         },
         before: file.now.clone(),
@@ -136,7 +136,7 @@ pub fn revert_latest(root: &Path, dir: &Path) -> Result<(UndoRecord, Vec<Skipped
 
 /// Reverts the undo with this number, or repeats it if it was already reverted, with the same handling of later
 /// changes.
-pub fn turn_undone(
+pub fn toggle_undone(
     root: &Path,
     dir: &Path,
     number: u64,

@@ -12,6 +12,6 @@ mod tests;
 
 pub use agent_history::{AgentHistories, AgentHistory, RestorePoint};
 pub use apply_plan::{
-    SkippedFile, UndoError, UndoRecord, UndoneFile, apply_plan, last_undone, revert_latest, turn_undone, unified_diff,
+    SkippedFile, UndoError, UndoRecord, UndoneFile, apply_plan, last_undone, revert_latest, toggle_undone, unified_diff,
 };
 pub use plan::{FileAction, FilePlan, FileTimeline, Outcome, TimelineEntry, UndoPlan, plan_file, revert};

@@ -55,16 +55,16 @@ pub struct FileTimeline {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// The file gets this text, and its previous path if it was renamed.
-    Put {
+    Write {
         /// The new text.
         text: String,
         /// The previous path, if it differs.
         to: Option<String>,
     },
     /// The file is deleted: the agent created it, and it was not changed since.
-    TakeAway,
+    Delete,
     /// The file is left alone.
-    Stays {
+    Unchanged {
         /// The reason, as a whole sentence.
         why: String,
     },
@@ -85,23 +85,23 @@ impl FilePlan {
     /// Returns the text afterwards; `None` if there will be no file.
     pub fn after(&self) -> Option<&str> {
         match &self.outcome {
-            Outcome::Put { text, .. } => Some(text),
-            Outcome::TakeAway => None,
-            Outcome::Stays { .. } => self.now.as_deref(),
+            Outcome::Write { text, .. } => Some(text),
+            Outcome::Delete => None,
+            Outcome::Unchanged { .. } => self.now.as_deref(),
         }
     }
 
     /// Returns the path of the file afterwards.
     pub fn path_after(&self) -> &str {
         match &self.outcome {
-            Outcome::Put { to: Some(to), .. } => to,
+            Outcome::Write { to: Some(to), .. } => to,
             _ => &self.path,
         }
     }
 
     /// Whether the file changes.
     pub fn changes(&self) -> bool {
-        !matches!(self.outcome, Outcome::Stays { .. })
+        !matches!(self.outcome, Outcome::Unchanged { .. })
     }
 }
 
@@ -173,7 +173,7 @@ pub fn plan_file(
         let (path, now) = (story.path.clone(), now.map(str::to_owned));
         Some(FilePlan { path, now, outcome })
     };
-    let stays = |hindrance: Obstacle| done(Outcome::Stays { why: hindrance.message(&story.path) });
+    let stays = |hindrance: Obstacle| done(Outcome::Unchanged { why: hindrance.message(&story.path) });
     let goal = match text_without(story, now, &is_undone, &text) {
         Ok(goal) => goal,
         Err(hindrance) => return stays(hindrance),
@@ -181,20 +181,20 @@ pub fn plan_file(
     let to = path_without(story, &is_undone).filter(|to| *to != story.path);
     match (now, goal) {
         (None, None) => None,
-        (Some(_), None) => done(Outcome::TakeAway),
+        (Some(_), None) => done(Outcome::Delete),
         (now, Some(text)) => {
             if let Some(to) = &to
                 && is_taken(to)
             {
                 let path = &story.path;
-                return done(Outcome::Stays {
+                return done(Outcome::Unchanged {
                     why: format!("'{path}' was not renamed back to '{to}': another file has this name."),
                 });
             }
             if to.is_none() && now == Some(text.as_str()) {
                 return None;
             }
-            done(Outcome::Put { text, to })
+            done(Outcome::Write { text, to })
         }
     }
 }

@@ -61,12 +61,12 @@ impl Life {
 }
 
 fn put(text: &str) -> Option<Outcome> {
-    Some(Outcome::Put { text: text.to_owned(), to: None })
+    Some(Outcome::Write { text: text.to_owned(), to: None })
 }
 
 fn stays(outcome: Option<Outcome>) -> String {
     match outcome {
-        Some(Outcome::Stays { why }) => why,
+        Some(Outcome::Unchanged { why }) => why,
         other => panic!("it does not stay: {other:?}"),
     }
 }
@@ -78,9 +78,9 @@ fn changes_by_the_agent_alone_are_undone_completely() {
     assert_eq!(life().write("ada", "two\n").write("ada", "three\n").outcome(), put("one\n"));
     assert_eq!(life().delete("ada").outcome(), put("one\n"));
     assert_eq!(life().write("ada", "two\n").delete("ada").outcome(), put("one\n"));
-    assert_eq!(Life::of("a.md").write("ada", "new\n").outcome(), Some(Outcome::TakeAway));
+    assert_eq!(Life::of("a.md").write("ada", "new\n").outcome(), Some(Outcome::Delete));
     assert_eq!(Life::of("a.md").write("ada", "new\n").delete("ada").outcome(), None, "nothing is left of it");
-    let moved = Some(Outcome::Put { text: "one\n".into(), to: Some("a.md".into()) });
+    let moved = Some(Outcome::Write { text: "one\n".into(), to: Some("a.md".into()) });
     assert_eq!(life().rename("ada", "b.md").outcome(), moved);
     assert_eq!(life().rename("ada", "b.md").write("ada", "x\n").rename("ada", "c.md").outcome(), moved);
     assert_eq!(life().rename("ada", "b.md").delete("ada").outcome(), moved);
@@ -334,7 +334,7 @@ fn files_are_restored_as_the_person_and_that_can_be_reverted() {
         assert_eq!(fixture.text("notes/new.md").as_deref(), Some("hers\n"));
         assert!(matches!(revert_latest(fixture.root(), &fixture.dir()), Err(UndoError::Nothing)));
         let (again, _) =
-            turn_undone(fixture.root(), &fixture.dir(), undone.number, None).expect("it can be done again");
+            toggle_undone(fixture.root(), &fixture.dir(), undone.number, None).expect("it can be done again");
         assert!(!again.is_taken_back);
         assert_eq!(fixture.text("notes/a.md").as_deref(), Some("one\ntwo\nthree\nmine\nand more\n"));
         assert_eq!(fixture.text("notes/new.md"), None);

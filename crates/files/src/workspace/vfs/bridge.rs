@@ -57,7 +57,7 @@ impl FileBridge {
     }
 
     /// Whether the service has reported something that is not in the inbox yet.
-    fn has_news(&self) -> bool {
+    fn has_events(&self) -> bool {
         self.owed > 0 || !self.arrived.is_empty() || self.service.as_ref().is_some_and(FileService::has_news)
     }
 
@@ -161,7 +161,7 @@ impl FileBridge {
 /// room must not keep a person waiting for file operations.
 pub fn has_news(world: &World) -> bool {
     let under_way = world.resource::<PendingFileOrders>();
-    world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_news() || bridge.has_unsent(under_way))
+    world.get_resource::<FileBridge>().is_some_and(|bridge| bridge.has_events() || bridge.has_unsent(under_way))
 }
 
 /// Whether the next tick must wait: the answer to a file operation belongs to the tick after the one that requested it.

@@ -8,7 +8,7 @@ use bevy::ecs::message::Messages;
 
 use super::super::executor::tests::{order, read, restore, write};
 use super::super::service::FileServiceOptions;
-use super::super::{FileAnswer, FileDone};
+use super::super::{FileAnswer, FileResult};
 use super::*;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{Event, EventKind, EventLog, EventRecord};
@@ -232,7 +232,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
     fixture.open_service(false);
     let outcomes = fixture.tick();
     assert_eq!(outcomes.len(), 1);
-    let Ok(FileAnswer::Changed { done: FileDone::Written { version, content, .. }, .. }) = &outcomes[0].result else {
+    let Ok(FileAnswer::Changed { done: FileResult::Written { version, content, .. }, .. }) = &outcomes[0].result else {
         panic!("{outcomes:?}");
     };
     assert_eq!((*version, content.as_deref()), (1, Some("hello")));

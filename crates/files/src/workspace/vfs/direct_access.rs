@@ -48,14 +48,14 @@ impl DirectFiles {
         self.0.write_temporary(path, &beside, text).map_err(failure)?;
         let over = over.map(|text| content_hash(text.as_bytes()));
         let placed = self.0.put_in_place(path, &beside, over).map_err(failure)?;
-        Ok(placed == Replacement::Placed)
+        Ok(placed == Replacement::Replaced)
     }
 
     /// Deletes a file if its text is still `text`. Returns whether it did.
     pub fn remove(&self, path: &WorkspacePath, text: &str) -> Result<bool, DirectFileError> {
         let beside = beside_name(&format!("command {} {path}", std::process::id()));
         match self.0.take_away(path, &beside, content_hash(text.as_bytes())) {
-            Ok(placing) => Ok(placing == Replacement::Placed),
+            Ok(placing) => Ok(placing == Replacement::Replaced),
             Err(PathError::Missing) => Ok(false),
             Err(trouble) => Err(DirectFileError(trouble.message(path.as_str()))),
         }

@@ -15,7 +15,7 @@ use super::index::Index;
 use super::is_agent;
 use super::large_files;
 use super::limits::FileLimits;
-use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, TextMatch, Unsearched};
+use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, FileResult, TextMatch, Unsearched};
 use super::path::{PathAccess, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent_answers::Recent;
@@ -506,8 +506,10 @@ impl Executor {
     fn masked(&mut self, order: &FileOrder, answer: FileAnswer) -> FileAnswer {
         let FileOperation::Write { content, .. } = &order.operation else { return answer };
         let (path, known) = match &answer {
-            FileAnswer::Unchanged { path, .. } => (path.clone(), layout::matters(path).then(|| content.clone())),
-            FileAnswer::Changed { done: FileDone::Written { path, content, .. }, .. } => {
+            FileAnswer::Unchanged { path, .. } => {
+                (path.clone(), layout::is_used_by_room(path).then(|| content.clone()))
+            }
+            FileAnswer::Changed { done: FileResult::Written { path, content, .. }, .. } => {
                 (path.clone(), content.clone())
             }
             _ => return answer,
@@ -516,7 +518,7 @@ impl Executor {
             return answer;
         }
         let chars = content.chars().count() as u64;
-        let done = FileDone::Written { path, version: 0, chars, is_new: true, content: known };
+        let done = FileResult::Written { path, version: 0, chars, is_new: true, content: known };
         FileAnswer::Changed { done, conflict_with: Vec::new() }
     }
 }

@@ -58,7 +58,7 @@ impl Executor {
             return Ok(newest);
         }
         let is_first_sight = !has_history && looks_the_same;
-        let room = self.room.as_ref().filter(|_| layout::matters(path.as_str()));
+        let room = self.room.as_ref().filter(|_| layout::is_used_by_room(path.as_str()));
         let is_known = room.is_some_and(|room| room.known.get(path.as_str()) == Some(&hash));
         let is_left = (is_first_sight || self.ignored.contains(path.as_str())) && !must_keep;
         if is_left || path.kind() == FileKind::Session {
@@ -66,7 +66,7 @@ impl Executor {
         }
         let version = self.record_seen(path, text, found)?;
         // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
-        let is_told = layout::matters(path.as_str()) && (!must_keep || is_known);
+        let is_told = layout::is_used_by_room(path.as_str()) && (!must_keep || is_known);
         let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
         if !is_first_sight && !is_told && !is_saved_over {
             // A change that is based on the present text does not lose any of it.
@@ -89,7 +89,7 @@ impl Executor {
 
     /// Examines one file that someone else may have changed.
     pub(super) fn examine(&mut self, path: &str) {
-        if layout::matters(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
+        if layout::is_used_by_room(path) && self.room.as_ref().is_some_and(|room| room.is_watched) {
             return self.look_for_room(path);
         }
         let Ok(path) = WorkspacePath::new(path) else { return };
@@ -237,7 +237,7 @@ impl Executor {
             }
             self.heads.insert(path.as_str().to_owned(), gone);
         }
-        if !layout::matters(path.as_str()) && path.kind() != FileKind::Session {
+        if !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
             let path = path.as_str().to_owned();
             self.news.push(ServiceEvent::Outside(OutsideChange {

@@ -138,7 +138,7 @@ impl Index {
         due.extend(below.map(|(folder, _)| folder.clone()).take_while(|folder| folder.starts_with(prefix)));
         for folder in due {
             let Some(known) = self.folders.get(&folder).copied() else { continue };
-            match root.folder().peek(&folder) {
+            match root.folder().metadata_following_links(&folder) {
                 Ok(found) if found.kind != EntryKind::Folder => self.forget_folder(&folder, &mut difference),
                 Ok(found) => {
                     let is_settled = known.looked_ns.saturating_sub(known.modified_ns) > CLOCK_COARSE_NS;
@@ -180,7 +180,7 @@ impl Index {
     ) -> Result<(Arc<str>, EntryMetadata), PathError> {
         // The cached text was read without following links, so it does not matter that this comparison may follow one.
         if let Some(known) = self.texts.get(path.as_str()).filter(|known| known.is_settled)
-            && let Ok(found) = root.folder().peek(path.as_str())
+            && let Ok(found) = root.folder().metadata_following_links(path.as_str())
             && found.kind == EntryKind::File
             && found.names == 1
             && known.found.is_same_as(&found)
@@ -229,7 +229,7 @@ impl Index {
         };
         let opened = opened.as_ref().unwrap_or(root.folder());
         let looked_ns = now_ns();
-        let modified_ns = opened.peek("").map_or(UNSEEN, |found| found.modified_ns);
+        let modified_ns = opened.metadata_following_links("").map_or(UNSEEN, |found| found.modified_ns);
         let Ok(entries) = opened.entries() else { return };
         self.folders.insert(folder.to_owned(), KnownFolder { modified_ns, looked_ns });
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };

@@ -52,8 +52,8 @@ pub use executor::FileServiceError;
 pub use history::{FileHistory, finish_interrupted};
 pub use limits::FileLimits;
 pub use order::{
-    ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileOutcome, FileRights, TextMatch,
-    Unsearched, WorktreeChanges,
+    ChangedInWorktree, FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, FileResult, FileRights,
+    TextMatch, Unsearched, WorktreeChanges,
 };
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;

@@ -273,7 +273,7 @@ pub enum FileAnswer {
     /// A file changed.
     Changed {
         /// What was done to the file.
-        done: FileDone,
+        done: FileResult,
         /// The agents that read the file after its writer last did, and so know an older text.
         conflict_with: Vec<Id>,
     },
@@ -289,7 +289,7 @@ pub enum FileAnswer {
     /// The copy's own changes were merged into the workspace, as far as possible.
     Merged {
         /// What was done to each file of the workspace.
-        done: Vec<FileDone>,
+        done: Vec<FileResult>,
         /// Files that were not merged because others changed the same lines, each with the reason.
         crossed: Vec<String>,
         /// Files that are never merged, each with the reason.
@@ -307,7 +307,7 @@ pub enum FileAnswer {
 /// What was done to a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "done", rename_all = "snake_case")]
-pub enum FileDone {
+pub enum FileResult {
     /// The file has a new text.
     Written {
         /// Its normalised path.

@@ -141,7 +141,7 @@ impl Root {
         act(folder)
     }
 
-    /// Like [`Self::beside`], but creates missing folders, and waits until they are on disk.
+    /// Like [`Self::with_folder_of`], but creates missing folders, and waits until they are on disk.
     pub(super) fn beside_new<T>(
         &self,
         path: &WorkspacePath,
@@ -323,14 +323,14 @@ impl Root {
             folder.move_new(path.name(), folder, &placing)?;
             let taken = if safe_fs::hash_of(folder, &placing)? == Some(over) {
                 folder.remove(&placing)?;
-                Replacement::Placed
+                Replacement::Replaced
             } else {
                 match folder.move_new(&placing, folder, path.name()) {
                     // Another program saved the file again: its text is the newer one.
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => folder.remove(&placing)?,
                     moved => moved?,
                 }
-                Replacement::Crossed
+                Replacement::Conflict
             };
             folder.sync()?;
             Ok(taken)

@@ -143,7 +143,7 @@ fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
         root.write_temporary(path, ".beside", "new").expect("it can be written");
         assert!(folder.path().join("in").join(path.folder()).join(".beside").exists());
         let placed = root.put_in_place(path, ".beside", over).expect("it can be put in place");
-        assert_eq!(placed, Replacement::Placed);
+        assert_eq!(placed, Replacement::Replaced);
         assert_eq!(root.read(path, 1000).expect("it should exist").0, "new");
     }
     assert!(
@@ -151,8 +151,8 @@ fn a_text_is_replaced_atomically_and_keeps_the_permissions() {
     );
     root.rename(&old, &path("notes/c.md")).expect("nothing should exist there");
     let taken = |over: &str| root.take_away(&path("notes/c.md"), ".x", content_hash(over.as_bytes()));
-    assert_eq!(taken("old").expect("it should exist"), Replacement::Crossed, "what changed meanwhile stays");
-    assert_eq!(taken("new").expect("it should exist"), Replacement::Placed);
+    assert_eq!(taken("old").expect("it should exist"), Replacement::Conflict, "what changed meanwhile stays");
+    assert_eq!(taken("new").expect("it should exist"), Replacement::Replaced);
     assert!(matches!(root.metadata(&path("notes/c.md")), Err(PathError::Missing)));
 }
 

@@ -48,9 +48,9 @@ impl RoomFiles {
     /// Whether the folder is still where it was opened. If it was moved or deleted as a whole, its missing files do not
     /// count as deleted, and nothing is created again in its place.
     pub(super) fn is_in_place(&self) -> bool {
-        let Some(home) = self.home.as_ref().and_then(|home| home.own_look().ok()) else { return true };
+        let Some(home) = self.home.as_ref().and_then(|home| home.own_metadata().ok()) else { return true };
         home.number == 0
-            || Folder::open(&self.root).and_then(|now| now.own_look()).is_ok_and(|now| now.number == home.number)
+            || Folder::open(&self.root).and_then(|now| now.own_metadata()).is_ok_and(|now| now.number == home.number)
     }
 
     /// Records that the world knows this content; `None` means that there is no such file.

@@ -198,7 +198,7 @@ impl Executor {
         let Some(room) = &self.room else {
             return Err(failed("is not a room file".into(), "open the room again"));
         };
-        if !layout::matters(path) {
+        if !layout::is_used_by_room(path) {
             return Err(failed("is not a valid place for a room file".into(), "name a file like boards/rules.md"));
         }
         if !room.is_in_place() {

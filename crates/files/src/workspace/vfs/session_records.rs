@@ -10,7 +10,7 @@ use super::super::session_files::update::brought_up_to_date;
 use super::super::session_files::{copy_of, is_older, is_session_file};
 use super::executor::{Executor, history, invalid_request, path_failure};
 use super::external_edits::SETTLE;
-use super::order::{FileAnswer, FileDone, FileFailure};
+use super::order::{FileAnswer, FileFailure, FileResult};
 use super::path::WorkspacePath;
 use super::resolve::{PathError, beside_name};
 use super::rights::Rights;
@@ -148,7 +148,7 @@ impl Executor {
         if old.is_none() {
             self.thin_records();
         }
-        let done = FileDone::Written {
+        let done = FileResult::Written {
             path: path.as_str().to_owned(),
             version: 0,
             chars: text.chars().count() as u64,

@@ -32,7 +32,7 @@ fn fixture() -> Fixture {
 fn record(fixture: &mut Fixture, content: &str, over: Option<u64>) -> String {
     let operation = FileOperation::Record { path: PATH.into(), content: content.into(), over };
     match fixture.run("ada", operation) {
-        Ok(FileAnswer::Changed { done: FileDone::Written { path, .. }, .. }) => path,
+        Ok(FileAnswer::Changed { done: FileResult::Written { path, .. }, .. }) => path,
         other => panic!("it was not written: {other:?}"),
     }
 }

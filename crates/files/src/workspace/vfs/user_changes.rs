@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::super::files::{FileChanged, FileContent};
 use super::super::layout;
 use super::executor::Executor;
-use super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, FileRights};
+use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileResult, FileRights};
 use super::path::WorkspacePath;
 use super::resolve::PathError;
 use super::service_events::{OutsideChange, ServiceEvent};
@@ -58,7 +58,7 @@ impl Executor {
     fn create_text(&mut self, path: &WorkspacePath, text: &str) -> io::Result<Option<u64>> {
         let save = FileOperation::Save { path: path.as_str().into(), base: None, content: text.to_owned() };
         match self.change_for_user(save) {
-            Ok(FileAnswer::Changed { done: FileDone::Written { version, .. }, .. }) => Ok(Some(version)),
+            Ok(FileAnswer::Changed { done: FileResult::Written { version, .. }, .. }) => Ok(Some(version)),
             Ok(_) => Ok(None),
             Err(_) if self.root.metadata(path).is_ok() => Err(ErrorKind::AlreadyExists.into()),
             Err(failure) => Err(io::Error::other(failure.what)),
@@ -105,12 +105,12 @@ impl Executor {
         let answer = self.carry_out(&order).result?;
         if let FileAnswer::Changed { done, .. } = &answer {
             match done {
-                FileDone::Written { path, version, content, .. } => {
+                FileResult::Written { path, version, content, .. } => {
                     let content = content.clone().map(FileContent::Text);
                     self.report(&author, path, content, Some(*version));
                 }
-                FileDone::Deleted { path } => self.report(&author, path, Some(FileContent::Removed), None),
-                FileDone::Renamed { from, to, content } => {
+                FileResult::Deleted { path } => self.report(&author, path, Some(FileContent::Removed), None),
+                FileResult::Renamed { from, to, content } => {
                     self.report(&author, from, Some(FileContent::Removed), None);
                     self.report(&author, to, content.clone().map(FileContent::Text), None);
                 }
@@ -123,7 +123,7 @@ impl Executor {
     fn report(&self, by: &Author, path: &str, content: Option<FileContent>, version: Option<u64>) {
         let path = path.to_owned();
         let is_gone = content == Some(FileContent::Removed);
-        self.news.push(match content.filter(|_| layout::matters(&path) && self.room.is_some()) {
+        self.news.push(match content.filter(|_| layout::is_used_by_room(&path) && self.room.is_some()) {
             Some(content) => {
                 let by = by.clone();
                 ServiceEvent::Changed(FileChanged { version, by, is_ordered: true, ..FileChanged::new(path, content) })
@@ -199,7 +199,7 @@ mod tests {
         let mut take_back = |file: &NewFile| {
             files.change_for_user(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash })
         };
-        assert!(matches!(take_back(&brought[0]), Ok(FileAnswer::Changed { done: FileDone::Deleted { .. }, .. })));
+        assert!(matches!(take_back(&brought[0]), Ok(FileAnswer::Changed { done: FileResult::Deleted { .. }, .. })));
         let changed = take_back(&brought[1]).expect_err("it was changed").what;
         assert!(changed.contains("changed in the meantime"), "{changed}");
         assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");

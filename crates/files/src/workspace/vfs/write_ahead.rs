@@ -20,7 +20,7 @@ use super::executor::{
     Executor, FileServiceError, IdleTask, LastStep, RoomSave, displaced_text_problem, history, invalid_request,
     path_failure,
 };
-use super::order::{FileAnswer, FileDone, FileFailure, FileOrder};
+use super::order::{FileAnswer, FileFailure, FileOrder, FileResult};
 use super::path::WorkspacePath;
 use super::resolve::{PathError, beside_name};
 use super::{OUTSIDE, is_agent};
@@ -85,7 +85,7 @@ impl Executor {
         Err(invalid_request(format!("'{path}' keeps changing; try again.")))
     }
 
-    /// Makes one attempt of [`Self::put`]; `None` if someone else changed the file meanwhile.
+    /// Makes one attempt of [`Self::write_text`]; `None` if someone else changed the file meanwhile.
     pub(super) fn try_put(
         &mut self,
         order: &FileOrder,
@@ -121,7 +121,7 @@ impl Executor {
         })?;
         self.reached(LastStep::Recorded);
         let placed = self.root.put_in_place(path, &beside, over);
-        if !matches!(placed, Ok(Replacement::Placed)) {
+        if !matches!(placed, Ok(Replacement::Replaced)) {
             self.root.drop_beside(path, &beside);
             self.take_write_back(order, path, step, &head)?;
             return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
@@ -164,7 +164,8 @@ impl Executor {
         self.versions.change(surety, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
             let version = changes.add_version(file, &draft)?;
-            let done = FileDone::Written { path: place.clone(), version, chars, is_new: over.is_none(), content: None };
+            let done =
+                FileResult::Written { path: place.clone(), version, chars, is_new: over.is_none(), content: None };
             let answer = FileAnswer::Changed { done, conflict_with };
             let step = PendingChange::Write {
                 key: order.key.clone(),
@@ -238,7 +239,7 @@ impl Executor {
         keep_permission(order, path, &text, "")?;
         self.record_external_text(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
-        let done = FileDone::Deleted { path: path.as_str().to_owned() };
+        let done = FileResult::Deleted { path: path.as_str().to_owned() };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
         let answer = FileAnswer::Changed { done, conflict_with };
         let gone = FileHead { is_there: false, ..head.clone() };
@@ -255,7 +256,7 @@ impl Executor {
         let step = recorded.map_err(|error| history(&error))?;
         self.reached(LastStep::Recorded);
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
-        if !matches!(taken, Ok(Replacement::Placed)) {
+        if !matches!(taken, Ok(Replacement::Replaced)) {
             self.take_back(order, step, &head, None)?;
             let changed =
                 || invalid_request(format!("'{path}' was just changed; check it again before you delete it."));
@@ -296,7 +297,7 @@ impl Executor {
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
-        let done = FileDone::Renamed { from: from.as_str().to_owned(), to: to.as_str().to_owned(), content: None };
+        let done = FileResult::Renamed { from: from.as_str().to_owned(), to: to.as_str().to_owned(), content: None };
         let answer = FileAnswer::Changed { done, conflict_with: self.readers.others(from.as_str(), &order.author) };
         let step = PendingChange::Rename {
             key: order.key.clone(),
@@ -344,7 +345,8 @@ impl Executor {
         };
         let path = match &answer {
             FileAnswer::Changed {
-                done: FileDone::Written { path, .. } | FileDone::Renamed { to: path, .. }, ..
+                done: FileResult::Written { path, .. } | FileResult::Renamed { to: path, .. },
+                ..
             } => WorkspacePath::new(path).ok(),
             _ => None,
         };
@@ -473,7 +475,7 @@ impl Executor {
     /// Records an operation's change of a file that the room uses. It is reported with the outcome of the operation,
     /// not as an event. The room's saves do not overwrite it, because the room did not write it.
     fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
-        if let Some(room) = self.room.as_mut().filter(|_| layout::matters(path.as_str())) {
+        if let Some(room) = self.room.as_mut().filter(|_| layout::is_used_by_room(path.as_str())) {
             room.know(path.as_str(), hash);
             self.news.forget_change(path.as_str());
         }
@@ -569,10 +571,10 @@ fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreErro
 fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
     if let FileAnswer::Changed { done, .. } = &mut answer {
         match done {
-            FileDone::Written { path, content, .. } | FileDone::Renamed { to: path, content, .. } => {
-                *content = layout::matters(path).then(|| text.to_owned());
+            FileResult::Written { path, content, .. } | FileResult::Renamed { to: path, content, .. } => {
+                *content = layout::is_used_by_room(path).then(|| text.to_owned());
             }
-            FileDone::Deleted { .. } => {}
+            FileResult::Deleted { .. } => {}
         }
     }
     answer

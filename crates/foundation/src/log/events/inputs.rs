@@ -162,17 +162,17 @@ pub enum TalkInput {
 #[expect(missing_docs, reason = "the fields say what they are")]
 pub enum RelationshipInput {
     /// Added a relationship, at an index of the list or at its end.
-    Add { relationship: Tie, at: Option<usize> },
+    Add { relationship: RelationshipData, at: Option<usize> },
     /// Removed a relationship.
-    Remove { relationship: Tie },
+    Remove { relationship: RelationshipData },
     /// Changed the label of a relationship.
-    Relabel { relationship: Tie, label: String },
+    Relabel { relationship: RelationshipData, label: String },
 }
 
 /// A relationship between two agents.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tie {
+pub struct RelationshipData {
     /// The id of the first agent.
     pub from: Id,
     /// The id of the second agent.
@@ -314,7 +314,7 @@ impl TalkInput {
 
 impl RelationshipInput {
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        let pair = |tie: &Tie| format!("{} and {}", context.called(&tie.from), context.called(&tie.to));
+        let pair = |tie: &RelationshipData| format!("{} and {}", context.called(&tie.from), context.called(&tie.to));
         match self {
             Self::Add { relationship, .. } => {
                 with(&format!("you related {}", pair(relationship)), ": ", &relationship.label)

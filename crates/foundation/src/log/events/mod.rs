@@ -27,12 +27,12 @@ pub use collaboration::{Blackboard, Deliver, HandOver, Publish, Subscribe, TaskP
 pub use conversations::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
 pub use errors::{Error, RequestFailed, Warning};
 pub use files::FileChange;
-pub use inputs::{AgentInput, Furnishing, Input, RelationshipInput, TalkInput, Tie, WorkInput};
+pub use inputs::{AgentInput, Furnishing, Input, RelationshipData, RelationshipInput, TalkInput, WorkInput};
 pub use knowledge::{Knowledge, RecalledScore};
 pub use models::{Budget, CallFailure, ModelCall, Provider};
 pub use room::{
-    ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChanged, ElementDeed, Read, ReadOutcome, RunEnd,
-    RunStart, State,
+    ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChangeKind, ElementChanged, Read, ReadOutcome,
+    RunEnd, RunStart, State,
 };
 pub use work::{
     Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult, Touch,

@@ -132,7 +132,7 @@ pub struct ElementChanged {
     /// The author.
     pub by: Id,
     /// The change.
-    pub change: ElementDeed,
+    pub change: ElementChangeKind,
     /// The id of the pin or mail that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Id>,
@@ -150,7 +150,7 @@ pub struct ElementChanged {
 /// A change of an element.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ElementDeed {
+pub enum ElementChangeKind {
     /// The element was added.
     Added,
     /// The element was removed.
@@ -184,13 +184,13 @@ pub enum ElementDeed {
     Other(Word),
 }
 
-impl Default for ElementDeed {
+impl Default for ElementChangeKind {
     fn default() -> Self {
         Self::Other("other".into())
     }
 }
 
-impl ElementDeed {
+impl ElementChangeKind {
     /// Parses the name of a change.
     pub fn of(word: &str) -> Self {
         let known = Self::deserialize(serde::de::value::StrDeserializer::<serde::de::value::Error>::new(word));
@@ -208,21 +208,21 @@ impl EventData for ElementChanged {
         let pin = if id.is_empty() { "a pin".to_owned() } else { with("pin", " ", id) };
         let mail = with("mail", " ", id);
         let done = match &self.change {
-            ElementDeed::Added => in_brackets(&format!("{element} was added to the room"), &self.kind),
-            ElementDeed::Removed => format!("{element} was removed from the room"),
-            ElementDeed::Rearranged => format!("{element} was moved, renamed or reassigned"),
-            ElementDeed::TextSet => format!("{by} wrote {element}"),
-            ElementDeed::PinAdded => format!("{by} put {pin} on {element}"),
-            ElementDeed::PinEdited => format!("{by} changed {pin} on {element}"),
-            ElementDeed::PinRemoved => format!("{by} removed {pin} from {element}"),
-            ElementDeed::PinVoted => format!("{by} voted on {pin} on {element}"),
-            ElementDeed::PinFlagged => format!("{by} flagged {pin} on {element}"),
-            ElementDeed::PinCommented => format!("{by} commented on {pin} on {element}"),
-            ElementDeed::MailAdded => format!("{by} sent {mail} to {element}"),
-            ElementDeed::MailEdited => format!("{by} edited {mail} in {element}"),
-            ElementDeed::MailChanged => format!("{by} changed {mail} in {element}"),
-            ElementDeed::MailRemoved => format!("{by} removed {mail} from {element}"),
-            ElementDeed::Other(_) => format!("{by} {} {element}", self.said.as_deref().unwrap_or("changed")),
+            ElementChangeKind::Added => in_brackets(&format!("{element} was added to the room"), &self.kind),
+            ElementChangeKind::Removed => format!("{element} was removed from the room"),
+            ElementChangeKind::Rearranged => format!("{element} was moved, renamed or reassigned"),
+            ElementChangeKind::TextSet => format!("{by} wrote {element}"),
+            ElementChangeKind::PinAdded => format!("{by} put {pin} on {element}"),
+            ElementChangeKind::PinEdited => format!("{by} changed {pin} on {element}"),
+            ElementChangeKind::PinRemoved => format!("{by} removed {pin} from {element}"),
+            ElementChangeKind::PinVoted => format!("{by} voted on {pin} on {element}"),
+            ElementChangeKind::PinFlagged => format!("{by} flagged {pin} on {element}"),
+            ElementChangeKind::PinCommented => format!("{by} commented on {pin} on {element}"),
+            ElementChangeKind::MailAdded => format!("{by} sent {mail} to {element}"),
+            ElementChangeKind::MailEdited => format!("{by} edited {mail} in {element}"),
+            ElementChangeKind::MailChanged => format!("{by} changed {mail} in {element}"),
+            ElementChangeKind::MailRemoved => format!("{by} removed {mail} from {element}"),
+            ElementChangeKind::Other(_) => format!("{by} {} {element}", self.said.as_deref().unwrap_or("changed")),
         };
         with(&done, ": ", self.why.as_deref().unwrap_or_default())
     }

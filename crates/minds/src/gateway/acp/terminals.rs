@@ -129,7 +129,7 @@ impl Terminals {
             }
             let note = match &how {
                 ProgramEnd::TimedOut => format!("[stopped by the room: it took longer than {} s]", longest.as_secs()),
-                ProgramEnd::SaidTooMuch => "[stopped by the room: it wrote too much]".to_owned(),
+                ProgramEnd::OutputLimitExceeded => "[stopped by the room: it wrote too much]".to_owned(),
                 _ => String::new(),
             };
             if !note.is_empty() {
@@ -237,7 +237,7 @@ impl Terminal {
             end: match how {
                 Some(ProgramEnd::Exited(_)) => "exited",
                 Some(ProgramEnd::TimedOut) => "timed_out",
-                Some(ProgramEnd::SaidTooMuch) => "said_too_much",
+                Some(ProgramEnd::OutputLimitExceeded) => "said_too_much",
                 Some(ProgramEnd::Killed) => "killed",
                 _ => "ended_by_the_room_or_the_agent",
             }

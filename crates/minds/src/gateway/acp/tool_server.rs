@@ -27,7 +27,7 @@ use tokio::time::{interval, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::super::local_proxy::random_secret;
-use super::super::mcp_forwarder::{RELAY_WORD, WORD_VARIABLE};
+use super::super::mcp_forwarder::{FORWARDER_ARGUMENT, WORD_VARIABLE};
 use super::super::sandbox::own_program;
 use super::requests::{OpenRequest, is_of_protocol};
 use super::room_tools::{OfferedTools, RoomToolCall, SERVER};
@@ -70,7 +70,7 @@ impl ToolServer {
     /// Returns the server as announced to an agent; `None` if this program cannot be started as one.
     pub(super) fn server(&self) -> Option<McpServer> {
         let relay = McpServerStdio::new(SERVER, own_program()?)
-            .args(vec![RELAY_WORD.to_owned(), self.address.to_string()])
+            .args(vec![FORWARDER_ARGUMENT.to_owned(), self.address.to_string()])
             .env(vec![EnvVariable::new(WORD_VARIABLE, self.word.clone())]);
         Some(McpServer::Stdio(relay))
     }

@@ -10,7 +10,7 @@ use super::super::keys::Environment;
 use super::answer::McpAnswer;
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
-use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
+use super::messages::{McpCommand, McpEvent, McpRequest, McpStatus};
 use super::offer::McpOffer;
 use super::pool::Pool;
 use super::settings::McpTerms;
@@ -56,8 +56,8 @@ impl McpClient {
         let client = Self { pool: Some(pool), events, server, terms, _runtime: runtime };
         let patience = client.terms.connect * 2 + Duration::from_secs(5);
         let offer = client.wait(patience, |event| match event {
-            McpEvent::Standing { news: McpNews::Ready { offer }, .. } => Some(Ok(*offer)),
-            McpEvent::Standing { news: McpNews::Failed { failure, .. }, .. } => Some(Err(failure)),
+            McpEvent::Standing { news: McpStatus::Ready { offer }, .. } => Some(Ok(*offer)),
+            McpEvent::Standing { news: McpStatus::Failed { failure, .. }, .. } => Some(Err(failure)),
             _ => None,
         })?;
         Ok((client, offer))

@@ -87,7 +87,7 @@ pub enum McpEvent {
         /// The key of the server.
         key: Id,
         /// The status.
-        news: McpNews,
+        news: McpStatus,
     },
     /// Progress of a call.
     Progress {
@@ -122,7 +122,7 @@ pub enum McpEvent {
 /// The status of a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
-pub enum McpNews {
+pub enum McpStatus {
     /// The server is connected; sent again whenever its offer changes.
     Ready {
         /// Everything that it offers.

@@ -36,7 +36,7 @@ pub(super) use answer::is_kept;
 pub use client::McpClient;
 pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
-pub use messages::{McpCommand, McpEvent, McpNews, McpRequest};
+pub use messages::{McpCommand, McpEvent, McpRequest, McpStatus};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
 pub(super) use pool::{EmitEvent, Pool};
 pub use sampling::{McpSampled, McpSampling, SampledMessage};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::peers::plain;
 use crate::base::hash::content_hash;
 use crate::base::text;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 
 /// The maximum length of a description in characters; longer ones are shortened.
 pub const DESCRIPTION_CHARS_AT_MOST: usize = 1_500;
@@ -112,7 +112,7 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
     for tool in listed {
         let name = plain(&tool.name, 80);
         let why = match () {
-            () if tool.name.is_empty() || tool.name.contains(|c: char| is_unseen(c) || c.is_whitespace()) => {
+            () if tool.name.is_empty() || tool.name.contains(|c: char| is_invisible(c) || c.is_whitespace()) => {
                 Some("its name has invalid characters")
             }
             () if tool.name.chars().count() > NAME_CHARS_AT_MOST => Some("its name is too long"),

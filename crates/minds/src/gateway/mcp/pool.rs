@@ -24,7 +24,7 @@ use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
 use super::handler::{ServerQuestion, Wants};
-use super::messages::{McpCommand, McpEvent, McpNews, McpRequest};
+use super::messages::{McpCommand, McpEvent, McpRequest, McpStatus};
 use super::offer::McpOffer;
 use super::pace::{Pace, SETTLE};
 use super::sampling::McpSampling;
@@ -246,7 +246,7 @@ struct ServerTask {
     end: CancellationToken,
     exit: CancellationToken,
     /// The last reported status.
-    reported: Option<McpNews>,
+    reported: Option<McpStatus>,
 }
 
 impl ServerTask {
@@ -262,7 +262,7 @@ impl ServerTask {
             let failure = match connected {
                 Ok((connection, offer)) => {
                     let since = Instant::now();
-                    self.emit(McpNews::Ready { offer: Box::new(offer) });
+                    self.emit(McpStatus::Ready { offer: Box::new(offer) });
                     let Some(failure) = self.serve(connection).await else { break };
                     if since.elapsed() > GOOD {
                         failures = 0;
@@ -272,7 +272,7 @@ impl ServerTask {
                 Err(failure) => failure,
             };
             let tries_again = !failure.fault.needs_person();
-            self.emit(McpNews::Failed { failure: failure.clone(), tries_again });
+            self.emit(McpStatus::Failed { failure: failure.clone(), tries_again });
             let wait = tries_again.then(|| Duration::from_secs_f64(backoff.wait_secs(failures)));
             failures = failures.saturating_add(1);
             if !self.rest(&failure, wait).await {
@@ -328,7 +328,7 @@ impl ServerTask {
         Err(McpFailure::new(McpFault::NotAllowed, what, remedy))
     }
 
-    fn emit(&mut self, news: McpNews) {
+    fn emit(&mut self, news: McpStatus) {
         if self.reported.as_ref() != Some(&news) {
             self.reported = Some(news.clone());
             (self.says)(McpEvent::Standing { key: self.key.clone(), news });
@@ -411,7 +411,7 @@ impl ServerTask {
                         Ok(offer) => {
                             is_doubted = false;
                             let offer = McpOffer { is_restless: pace.is_slowed(), ..offer };
-                            self.emit(McpNews::Ready { offer: Box::new(offer) });
+                            self.emit(McpStatus::Ready { offer: Box::new(offer) });
                         }
                         Err(_) if connection.is_closed() => break Some(connection.closed_failure()),
                         Err(failure) if is_doubted || self.reported.is_none() => break Some(failure),

@@ -37,7 +37,7 @@ use super::prompt::PromptOrigin;
 use crate::base::Id;
 
 /// The id of the current request, which has no provider.
-pub const MOMENT: &str = "moment";
+pub const CURRENT_REQUEST: &str = "moment";
 /// The display name of the current request.
 const MOMENT_LABEL: &str = "What it is asked now";
 
@@ -241,7 +241,7 @@ impl Default for PromptParts {
 impl PromptParts {
     /// Registers a part.
     pub fn register(&mut self, provider: PartProvider) -> Result<(), DuplicatePart> {
-        if &*provider.id == MOMENT || self.get(&provider.id).is_some() {
+        if &*provider.id == CURRENT_REQUEST || self.get(&provider.id).is_some() {
             return Err(DuplicatePart(provider.id));
         }
         self.insert(provider);
@@ -321,7 +321,7 @@ pub fn label(origin: &PromptOrigin) -> &str {
 fn label_of(id: &str) -> Option<&'static str> {
     static LABELS: LazyLock<Vec<(Id, Id)>> =
         LazyLock::new(|| own().into_iter().map(|provider| (provider.id, provider.label)).collect());
-    if id == MOMENT {
+    if id == CURRENT_REQUEST {
         return Some(MOMENT_LABEL);
     }
     LABELS.iter().find(|(own, _)| &**own == id).map(|(_, label)| &**label)
@@ -343,7 +343,7 @@ mod tests {
         parts.register(own(150)).unwrap();
         assert_eq!(ids(&parts)[ids(&parts).len() - 3..], ["surroundings", "weather", "feedback"]);
         assert_eq!(parts.register(own(1)), Err(DuplicatePart("weather".into())));
-        let moment = PartProvider::new((MOMENT, "", ""), Slot::Now, |_, _| {});
+        let moment = PartProvider::new((CURRENT_REQUEST, "", ""), Slot::Now, |_, _| {});
         assert!(parts.register(moment).is_err(), "the moment is no part of anybody's");
         assert!(parts.remove("weather") && !parts.remove("weather"));
         assert_eq!(ids(&parts), before);
@@ -354,7 +354,7 @@ mod tests {
         for provider in own() {
             assert!(!provider.label.is_empty() && label(&provider.origin()) == &*provider.label);
         }
-        assert_eq!(label(&PromptOrigin::of(MOMENT)), "What it is asked now");
+        assert_eq!(label(&PromptOrigin::of(CURRENT_REQUEST)), "What it is asked now");
         assert_eq!(label(&PromptOrigin::of("weather")), "weather");
         let weather = PartProvider::new(("weather", "The weather", "## Weather"), Slot::Now, |_, _| {});
         assert_eq!(label(&weather.origin()), "The weather");

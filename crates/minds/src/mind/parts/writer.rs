@@ -69,7 +69,7 @@ impl<'a> PartWriter<'a> {
 
     /// Adds a text whose first line is its own heading; `body` is the range of its content.
     pub fn text(&mut self, text: String, body: Range<usize>, items: Vec<PartItem>) {
-        let (text, body) = self.headings.harmless_part(text, body);
+        let (text, body) = self.headings.escape_headings_in_part(text, body);
         self.left = self.left.saturating_sub(text.chars().count());
         let origin = self.of.take().map_or_else(|| self.provider.origin(), |(origin, _)| origin);
         self.parts.push(PromptPart { origin, text, body, items });

@@ -83,7 +83,7 @@ pub fn show_channel(room: &RoomModel, board: &Id, channel: Option<&str>) -> Comm
         let channel = channel.map(str::to_owned);
         RoomAct::Element(ElementCommand::SetChannel { element: board.clone(), channel })
     };
-    Command::Act(set(channel), Some(set(room.together.shown.get(board).map(String::as_str))))
+    Command::Act(set(channel), Some(set(room.collaboration.shown.get(board).map(String::as_str))))
 }
 
 /// Adds a task board that shows a file.

@@ -46,7 +46,7 @@ fn session_of(key: ConversationKey) -> Id {
 
 /// Returns the running conversations and then the ended ones, each newest first.
 fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
-    let running = room.talks.iter().rev().map(|talk| Entry {
+    let running = room.conversations.iter().rev().map(|talk| Entry {
         session: session_of(talk.key),
         participants: talk.participants.iter().filter_map(|key| Some(room.agent_of(*key)?.id.clone())).collect(),
         topic: talk.topic.as_deref().unwrap_or_default(),
@@ -54,7 +54,7 @@ fn entries<'a>(room: &'a RoomModel, recent: &'a Recent) -> Vec<Entry<'a>> {
         running: Some(talk),
         ended: None,
     });
-    let is_running = |session: &Id| room.talks.iter().any(|talk| session_of(talk.key) == *session);
+    let is_running = |session: &Id| room.conversations.iter().any(|talk| session_of(talk.key) == *session);
     let ended = recent.talks.iter().rev().filter(|talk| !is_running(&talk.session)).map(|talk| Entry {
         session: talk.session.clone(),
         participants: talk.participants.clone(),

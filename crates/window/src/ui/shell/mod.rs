@@ -92,7 +92,7 @@ impl Shell {
         state.questions.update(room, state.time.now_secs);
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
-        if state.view.glide(state.time.now_secs) {
+        if state.view.advance_camera(state.time.now_secs) {
             root.ctx().request_repaint();
         }
         self.reveal_new_approval(root, room, state);

@@ -63,7 +63,7 @@ fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
         ui.label(widgets::secondary_text(texts::NOTHING_TO_UNDO, theme));
     }
     for (index, file) in plan.files.iter().enumerate() {
-        if let Outcome::Stays { why } = &file.outcome {
+        if let Outcome::Unchanged { why } = &file.outcome {
             ui.add(Label::new(widgets::secondary_text(why.as_str(), theme)).wrap());
             continue;
         }
@@ -77,10 +77,10 @@ fn plan_ui(ui: &mut Ui, plan: &UndoPlan, theme: &Theme) {
 fn file_label(file: &FilePlan) -> String {
     let path = &file.path;
     match &file.outcome {
-        Outcome::TakeAway => texts::is_removed(path),
-        Outcome::Put { .. } if file.now.is_none() => texts::is_restored(file.path_after()),
-        Outcome::Put { to: Some(to), .. } => texts::is_renamed_back(path, to),
-        Outcome::Put { .. } | Outcome::Stays { .. } => path.clone(),
+        Outcome::Delete => texts::is_removed(path),
+        Outcome::Write { .. } if file.now.is_none() => texts::is_restored(file.path_after()),
+        Outcome::Write { to: Some(to), .. } => texts::is_renamed_back(path, to),
+        Outcome::Write { .. } | Outcome::Unchanged { .. } => path.clone(),
     }
 }
 
@@ -106,9 +106,10 @@ mod tests {
     }
 
     fn plan() -> UndoPlan {
-        let put = Outcome::Put { text: "two\n".into(), to: None };
-        let stays =
-            Outcome::Stays { why: "'notes/b.md' was not changed: others have changed the same lines since.".into() };
+        let put = Outcome::Write { text: "two\n".into(), to: None };
+        let stays = Outcome::Unchanged {
+            why: "'notes/b.md' was not changed: others have changed the same lines since.".into(),
+        };
         let file = |path: &str, outcome| FilePlan { path: path.into(), now: Some("2\n".into()), outcome };
         UndoPlan { agent: "ada-1".into(), files: vec![file("notes/plan.md", put), file("notes/b.md", stays)] }
     }

@@ -30,7 +30,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::OpenElement(element) => ui.front.open_element(element),
         WindowCommand::CloseElement => drop(ui.front.close_element()),
         WindowCommand::GoTo(thing) => {
-            ui.view.glide_to(room, &thing, ui.move_start());
+            ui.view.move_camera_to(room, &thing, ui.move_start());
             ui.dock.show(&Tab::Room, |_| true);
             ui.selection.select([thing]);
         }

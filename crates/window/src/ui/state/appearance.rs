@@ -85,7 +85,7 @@ impl Appearance {
         self.set_light(if self.is_dark { ThemeChoice::Day } else { ThemeChoice::Evening });
     }
 
-    /// Follows the theme of the operating system if the preference is [`Light::System`].
+    /// Follows the theme of the operating system if the preference is [`ThemeChoice::System`].
     pub fn follow_light(&mut self, system_is_dark: Option<bool>) {
         self.is_dark = match self.look.light {
             ThemeChoice::Day => false,

@@ -107,7 +107,7 @@ pub struct Transfer {
     /// The copied agents and elements.
     pub copied: Vec<RoomObject>,
     /// The names of files dragged over the window.
-    pub hanging: Vec<String>,
+    pub hovering_files: Vec<String>,
 }
 
 /// The status of providers.

@@ -131,7 +131,7 @@ impl RoomView {
     }
 
     /// Moves the camera to a thing, near enough to recognise it, and never farther than now.
-    pub fn glide_to(&mut self, room: &RoomModel, thing: &RoomObject, move_start: MoveStart) {
+    pub fn move_camera_to(&mut self, room: &RoomModel, thing: &RoomObject, move_start: MoveStart) {
         if let Some(place) = place_of(room, thing) {
             self.start_move((place, self.camera.zoom.max(THING_ZOOM)), move_start);
         }
@@ -141,11 +141,11 @@ impl RoomView {
         let from = (self.camera.middle, self.camera.zoom);
         let since_secs = if is_still { f64::NEG_INFINITY } else { now_secs };
         self.movement = Some(CameraMove { from, to, since_secs, set: from });
-        self.glide(now_secs);
+        self.advance_camera(now_secs);
     }
 
     /// Advances the camera movement. Returns whether it is still running.
-    pub fn glide(&mut self, now_secs: f64) -> bool {
+    pub fn advance_camera(&mut self, now_secs: f64) -> bool {
         let Some(movement) = &mut self.movement else { return false };
         if self.camera.zoom != movement.set.1 {
             // A person who zooms wants to look elsewhere.
@@ -229,13 +229,13 @@ mod tests {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
         view.camera.zoom = 0.3;
-        view.glide_to(&room, &thing, AT_10);
+        view.move_camera_to(&room, &thing, AT_10);
         assert_eq!(view.camera.middle, Vec2::ZERO, "it does not jump");
-        assert!(view.glide(10.0 + MOVE_SECS / 2.0));
+        assert!(view.advance_camera(10.0 + MOVE_SECS / 2.0));
         assert!(view.camera.middle.x > 1.0 && view.camera.middle.x < place.x - 1.0, "{}", view.camera.middle);
-        assert!(!view.glide(11.0));
+        assert!(!view.advance_camera(11.0));
         assert_eq!((view.camera.middle, view.camera.zoom), (place, THING_ZOOM));
-        assert!(!view.glide(12.0));
+        assert!(!view.advance_camera(12.0));
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         view.reveal(&room, &thing, AT_10);
         let ada = RoomObject::Agent("ada-1".into());
         view.reveal(&room, &ada, MoveStart { now_secs: 10.1, is_still: false });
-        view.glide(12.0);
+        view.advance_camera(12.0);
         for thing in [ada, thing] {
             let at = view.camera.to_screen(place_of(&room, &thing).expect("it is in the room"));
             assert!(view.camera.viewport.contains(at), "{thing:?}");
@@ -258,7 +258,7 @@ mod tests {
     fn with_reduced_motion_the_camera_jumps() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
-        view.glide_to(&room, &thing, MoveStart { is_still: true, ..AT_10 });
+        view.move_camera_to(&room, &thing, MoveStart { is_still: true, ..AT_10 });
         assert_eq!(view.camera.middle, place);
     }
 
@@ -266,14 +266,14 @@ mod tests {
     fn panning_shifts_a_camera_movement_and_zooming_stops_it() {
         let (room, thing, place) = bram();
         let mut view = RoomView::default();
-        view.glide_to(&room, &thing, AT_10);
+        view.move_camera_to(&room, &thing, AT_10);
         view.camera.middle.y += 50.0;
-        view.glide(11.0);
+        view.advance_camera(11.0);
         assert_eq!(view.camera.middle, place + Vec2::new(0.0, 50.0));
         view.camera.middle = Vec2::ZERO;
-        view.glide_to(&room, &thing, MoveStart { now_secs: 20.0, is_still: false });
+        view.move_camera_to(&room, &thing, MoveStart { now_secs: 20.0, is_still: false });
         view.camera.zoom = 2.0;
-        assert!(!view.glide(20.1));
+        assert!(!view.advance_camera(20.1));
         assert_eq!((view.camera.middle, view.camera.zoom), (Vec2::ZERO, 2.0));
     }
 

@@ -53,7 +53,7 @@ impl MinimapTransform {
     }
 }
 
-/// Paints the minimap. [`Small::to_world`] converts a click in it to a world position.
+/// Paints the minimap. [`MinimapTransform::to_world`] converts a click in it to a world position.
 pub fn minimap(painter: &Painter, rect: Rect, room: &RoomModel, camera: Camera, theme: Theme) {
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
     let corners = CornerRadius::same(RADIUS[0]);

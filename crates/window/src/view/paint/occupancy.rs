@@ -53,7 +53,7 @@ impl Occupancy {
         self.change(rect, |word, mask| word | mask);
     }
 
-    /// Frees a rectangle that was occupied by [`Occupancy::take`], so that no other rectangle shares its squares.
+    /// Frees a rectangle that was occupied by [`Occupancy::occupy`], so that no other rectangle shares its squares.
     pub fn free(&mut self, rect: Rect) {
         self.change(rect, |word, mask| word & !mask);
     }

@@ -81,7 +81,7 @@ impl Rope {
 /// Paints ropes between talking agents, with light moving from the speaker to the listeners.
 pub(super) fn talk_ropes(batch: &mut Batch, room: &RoomModel, camera: Camera, theme: Theme, now_secs: f64) {
     let colour = state_colour(State::Conversing);
-    for talk in &room.talks {
+    for talk in &room.conversations {
         let Some(speaker) = talk.participants.get(talk.speaker).and_then(|key| room.agent_of(*key)) else { continue };
         for listener in talk.participants.iter().filter(|key| **key != speaker.key) {
             let Some(listener) = room.agent_of(*listener) else { continue };
@@ -135,7 +135,7 @@ pub(super) fn tie_labels(
 /// The visible relationship ropes, each with the index of its tie.
 fn ties(room: &RoomModel, camera: Camera) -> impl Iterator<Item = (usize, Rope, &RelationshipView)> {
     let mut between = HashMap::new();
-    room.ties.iter().enumerate().filter_map(move |(index, tie)| {
+    room.relationships.iter().enumerate().filter_map(move |(index, tie)| {
         let before = between.entry((tie.from.min(tie.to), tie.from.max(tie.to))).or_insert(0_u32);
         let rope = tie_rope(room, camera, tie)?.lower(*before);
         *before += 1;
@@ -455,7 +455,7 @@ mod tests {
             to: crate::base::AgentKey(to),
             label: label.into(),
         };
-        room.ties = vec![tie(0, 1, "mentors"), tie(1, 0, "")];
+        room.relationships = vec![tie(0, 1, "mentors"), tie(1, 0, "")];
         let camera = Camera::default();
         let middle = |from, to| relationship_midpoint(&room, camera, from, to).expect("both are here");
         let (first, second) = (middle("ada-0", "bram-1"), middle("bram-1", "ada-0"));

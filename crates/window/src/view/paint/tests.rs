@@ -148,8 +148,14 @@ fn made_up_room() -> (RoomModel, Recent) {
         RelationshipView { from: AgentKey(5), to: AgentKey(2), label: "mentors".to_owned() },
         RelationshipView { from: AgentKey(3), to: AgentKey(6), label: "feeds".to_owned() },
     ];
-    let room =
-        RoomModel { agents, elements, decor: decor.to_vec().into(), talks: vec![talk], ties, ..RoomModel::default() };
+    let room = RoomModel {
+        agents,
+        elements,
+        decor: decor.to_vec().into(),
+        conversations: vec![talk],
+        relationships: ties,
+        ..RoomModel::default()
+    };
     let mut recent = Recent::default();
     let say = |text: &str, aloud| Bubble { text: text.to_owned(), born_secs: 8.6, aloud };
     recent.bubbles.insert(
@@ -537,7 +543,7 @@ fn crowd(count: u32) -> (RoomModel, Recent) {
         said: Vec::new(),
         turns: (1, 6),
     });
-    (RoomModel { talks: talks.collect(), agents, ..RoomModel::default() }, recent)
+    (RoomModel { conversations: talks.collect(), agents, ..RoomModel::default() }, recent)
 }
 
 /// The fastest painting and tessellation of several runs.

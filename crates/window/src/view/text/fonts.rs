@@ -94,7 +94,7 @@ pub fn semibold(context: &Context, size: f32) -> FontId {
     FontId::new(size, strong_family(context))
 }
 
-/// The font family behind [`strong`].
+/// The font family behind [`semibold`].
 pub fn strong_family(context: &Context) -> FontFamily {
     if are_installed(context) { FontFamily::Name(STRONG.into()) } else { FontFamily::Proportional }
 }

@@ -17,7 +17,7 @@ use bevy::ecs::prelude::*;
 use crate::kernel::{DecisionSystems, KernelCommand};
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
 /// The system set in `Decide` that writes the file, after all systems that may ask or decide.
@@ -34,9 +34,9 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             // A mark becomes a decision in the same tick, so that no kill can come between them.
-            sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Floor::Kernel)).before(DecisionSystems),
+            sync::read_decisions.in_set(InPhase(WorkshopSystems::Ingest, Layer::Kernel)).before(DecisionSystems),
             // The kernel has asked by now; new texts are received in the last phase.
-            sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Floor::Desk)),
+            sync::write_approvals_file.in_set(KeepFile).in_set(InPhase(WorkshopSystems::Decide, Layer::Desk)),
         ),
     );
     sections::register::<ApprovalsFile>(app);

@@ -17,7 +17,7 @@ use crate::element::{Element, ElementEdit, ElementSettings, Elements, HeldConten
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::EventLog;
 use crate::mind::untrusted_text::push_fenced;
-use crate::schedule::{SimClock, Standstill, TICKS_PER_SEC};
+use crate::schedule::{RoomPaused, SimClock, TICKS_PER_SEC};
 use crate::tools::PLANNER;
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
@@ -143,7 +143,7 @@ pub(in crate::desk) fn deliver_new_lines(
     mut streams: ResMut<Streams>,
     mut context: DeliveryContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
 ) {
     let mut causes: BTreeMap<String, Seq> = BTreeMap::new();
     for change in changes.read().filter(|change| is_stream(&change.path)) {

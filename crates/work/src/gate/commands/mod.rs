@@ -19,7 +19,7 @@ pub use words::Command;
 pub use crate::gateway::shell_words as words;
 
 use super::verdict::Verdict;
-use crate::base::text_normalization::is_unseen;
+use crate::base::text_normalization::is_invisible;
 use crate::workspace::{scene_patch, yaml};
 
 /// The path of the file with the rules.
@@ -49,7 +49,7 @@ pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
             why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it"),
         };
     }
-    if line.chars().any(|c| c != '\t' && (is_unseen(c) || c.is_control())) {
+    if line.chars().any(|c| c != '\t' && (is_invisible(c) || c.is_control())) {
         return CommandVerdict::ask("it has an invisible character");
     }
     let words = match &command {

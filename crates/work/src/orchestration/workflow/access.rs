@@ -145,11 +145,11 @@ impl RunsAccess<'_> {
                     WorkTerms { model, turns_at_most, tools, is_kept: true, from, at: None, is_part_of_more: true };
                 self.orders.write(WorkOrder::Begin(Box::new(WorkWanted { order, agent, task, by, terms, cause })));
             }
-            WorkflowAction::GoOn { order, thread, text, .. } => {
-                self.orders.write(WorkOrder::GoOn { order, thread, text, by, cause });
+            WorkflowAction::Continue { order, thread, text, .. } => {
+                self.orders.write(WorkOrder::Continue { order, thread, text, by, cause });
             }
-            WorkflowAction::LetGo { thread } => {
-                self.orders.write(WorkOrder::LetGo { thread });
+            WorkflowAction::Release { thread } => {
+                self.orders.write(WorkOrder::Release { thread });
             }
             WorkflowAction::End { activation } => {
                 self.orders.write(WorkOrder::End { activation, why: "its workflow was stopped".to_owned() });

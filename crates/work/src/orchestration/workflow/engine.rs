@@ -40,7 +40,7 @@ pub enum WorkflowAction {
         from: Option<Id>,
     },
     /// The agent gets a further message in the same session.
-    GoOn {
+    Continue {
         /// The part.
         at: PartAt,
         /// The permanent key of the work.
@@ -51,7 +51,7 @@ pub enum WorkflowAction {
         text: String,
     },
     /// A session is no longer needed.
-    LetGo {
+    Release {
         /// The session.
         thread: ActivationKey,
     },
@@ -131,7 +131,7 @@ impl Run {
     /// Returns the actions that are due, each once.
     pub fn step(&mut self, now: u64, limits: &Limits) -> Vec<WorkflowAction> {
         let mut effects: Vec<WorkflowAction> =
-            self.let_go.drain(..).map(|thread| WorkflowAction::LetGo { thread }).collect();
+            self.let_go.drain(..).map(|thread| WorkflowAction::Release { thread }).collect();
         effects.extend(self.to_end.drain(..).map(|activation| WorkflowAction::End { activation }));
         if self.status != RunStatus::Running {
             return effects;
@@ -173,7 +173,7 @@ impl Run {
                 PartStage::Missing { what } => {
                     let text = step_prompt::missing(what);
                     part.stage = PartStage::Begun;
-                    effects.push(WorkflowAction::GoOn {
+                    effects.push(WorkflowAction::Continue {
                         at,
                         order: format!("{names}/again").into(),
                         thread: work.thread,

@@ -76,7 +76,7 @@ impl Bench {
                     self.run.begun(*at, PartWork { activation: key, thread: key, agent: agent.clone() });
                     self.work.insert(key, (*at, vec![task.clone()]));
                 }
-                WorkflowAction::GoOn { at, thread, text, .. } => {
+                WorkflowAction::Continue { at, thread, text, .. } => {
                     let key = ActivationKey::numbered(self.next);
                     self.next += 1;
                     let agent = self.run.part(*at).and_then(|part| part.work.clone()).expect("it is begun").agent;
@@ -85,7 +85,7 @@ impl Bench {
                 }
                 WorkflowAction::Read { at, output, path, .. } => self.reads.push((*at, output.clone(), path.clone())),
                 WorkflowAction::End { activation } => drop(self.work.remove(activation)),
-                WorkflowAction::LetGo { .. } => {}
+                WorkflowAction::Release { .. } => {}
             }
         }
         let changes = self.run.take_changes();

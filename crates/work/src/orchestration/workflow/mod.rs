@@ -56,7 +56,7 @@ use bevy::ecs::prelude::*;
 use crate::kernel::{WorkAnswer, WorkOrder};
 use crate::memory::MemoryEdit;
 use crate::schedule::inputs::InputExt;
-use crate::schedule::{Floor, InPhase, Tick, TickMessageExt, WorkshopSystems, saved as sections};
+use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, ToolOutcome, Tools};
 use crate::workspace::SettingsExt;
 
@@ -92,10 +92,10 @@ pub fn plugin(app: &mut App) {
             systems::answer_calls.in_set(AnswerOrders).after(BeforeWorkflows::Answer),
             (systems::follow_files, systems::advance_runs)
                 .chain()
-                .in_set(InPhase(WorkshopSystems::Ingest, Floor::Orchestration))
+                .in_set(InPhase(WorkshopSystems::Ingest, Layer::Orchestration))
                 .after(BeforeWorkflows::Ingest),
             systems::apply_work_answers
-                .in_set(InPhase(WorkshopSystems::Decide, Floor::Orchestration))
+                .in_set(InPhase(WorkshopSystems::Decide, Layer::Orchestration))
                 .after(BeforeWorkflows::Decide),
         ),
     );

@@ -14,10 +14,10 @@ use super::step_prompt::GIVE_OUTPUT;
 use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
-use crate::schedule::{RoomOpened, Standstill};
+use crate::schedule::{RoomOpened, RoomPaused};
 use crate::tools::{OrderReport, PendingToolOrders, ToolOutcome, Work};
 use crate::workspace::FileChanged;
-use crate::workspace::vfs::{FileAnswer, FileDone, FileOutcome, OutsideChange};
+use crate::workspace::vfs::{FileAnswer, FileOutcome, FileResult, OutsideChange};
 
 /// Follows the files of workflows, and reports their problems.
 pub(super) fn follow_files(
@@ -66,7 +66,7 @@ pub(super) fn advance_runs(
         MessageReader<OutsideChange>,
         MessageReader<FileOutcome>,
     ),
-    standstill: Option<Res<Standstill>>,
+    standstill: Option<Res<RoomPaused>>,
 ) {
     let mut happened = TriggerEvents { is_opened: opened.read().count() > 0, changed: Vec::new() };
     happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
@@ -79,8 +79,9 @@ pub(super) fn advance_runs(
         } else if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result
             && *outcome.author.0 != *ROOM
         {
-            let (FileDone::Written { path, .. } | FileDone::Deleted { path } | FileDone::Renamed { to: path, .. }) =
-                done;
+            let (FileResult::Written { path, .. }
+            | FileResult::Deleted { path }
+            | FileResult::Renamed { to: path, .. }) = done;
             happened.changed.push(path.clone());
         }
     }
@@ -100,7 +101,7 @@ fn advance_all_runs(
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
-    standstill: Option<&Standstill>,
+    standstill: Option<&RoomPaused>,
 ) {
     if standstill.is_some_and(|standstill| standstill.holds()) {
         return;

@@ -8,7 +8,7 @@ use super::super::super::layout;
 use super::super::super::text_merge::merge_files;
 use super::super::executor::{Executor, invalid_request};
 use super::super::order::{
-    ChangedInWorktree, FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges,
+    ChangedInWorktree, FileAnswer, FileFailure, FileOperation, FileOrder, FileResult, WorktreeChanges,
 };
 use super::super::path::{PathAccess, WorkspacePath};
 use super::scan;
@@ -71,7 +71,7 @@ fn left_out(
     after: Option<&TreeFile>,
 ) -> Result<Option<String>, WorktreeError> {
     let is_open = WorkspacePath::new(path).is_ok_and(|path| path.reach() == PathAccess::Open);
-    if !is_open || layout::matters(path) {
+    if !is_open || layout::is_used_by_room(path) {
         return Ok(Some("it belongs to the room or to the person".to_owned()));
     }
     for file in [before, after].into_iter().flatten() {
@@ -99,7 +99,7 @@ pub(super) fn merge(
         worktree.report_again();
         return Ok(Err(invalid_request("the worktree has changed since; propose its changes again.".to_owned())));
     }
-    let (mut done, mut crossed, mut left_out) = (Vec::<FileDone>::new(), Vec::new(), Vec::new());
+    let (mut done, mut crossed, mut left_out) = (Vec::<FileResult>::new(), Vec::new(), Vec::new());
     let mut base = Vec::new();
     for (number, changed) in changes.files.iter().enumerate() {
         let path = &changed.path;

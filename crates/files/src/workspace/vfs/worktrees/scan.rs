@@ -170,8 +170,8 @@ pub(super) fn write(root: &Root, path: &str, bytes: Option<(&[u8], bool)>) -> Re
         (Some((bytes, is_program)), now) => {
             root.write_bytes_beside(&path, &beside, bytes, is_program).map_err(disk_error)?;
             match root.put_in_place(&path, &beside, now).map_err(disk_error)? {
-                Replacement::Placed => Ok(()),
-                Replacement::Crossed => Err(ScanError::Disk(format!("'{path}' was just changed"))),
+                Replacement::Replaced => Ok(()),
+                Replacement::Conflict => Err(ScanError::Disk(format!("'{path}' was just changed"))),
             }
         }
     }

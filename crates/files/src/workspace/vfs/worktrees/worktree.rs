@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::super::super::layout;
 use super::super::super::text_merge::TextMerge;
 use super::super::executor::{Executor, FileServiceError};
-use super::super::order::{FileAnswer, FileDone, FileFailure, FileOperation, FileOrder, WorktreeChanges};
+use super::super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileResult, WorktreeChanges};
 use super::FILES;
 use super::repository::{Branch, GitError, Repository};
 use super::scan::{self, ScanError, Stamps};
@@ -121,7 +121,7 @@ impl Worktree {
             self.commit_everything(&order.author.0, &message)?;
             return Ok(Ok(FileAnswer::Committed));
         }
-        if let Some(path) = written(&order.operation).into_iter().find(|path| layout::matters(path)) {
+        if let Some(path) = written(&order.operation).into_iter().find(|path| layout::is_used_by_room(path)) {
             let what = format!(
                 "'{path}' belongs to the room and cannot be changed in a worktree; only a person or an agent outside a \
                     worktree can change it."
@@ -297,11 +297,11 @@ fn written(operation: &FileOperation) -> Vec<&str> {
     }
 }
 
-fn done_words(done: &FileDone) -> (Vec<&str>, String) {
+fn done_words(done: &FileResult) -> (Vec<&str>, String) {
     match done {
-        FileDone::Written { path, is_new: true, .. } => (vec![path], format!("create {path}")),
-        FileDone::Written { path, .. } => (vec![path], format!("write {path}")),
-        FileDone::Deleted { path } => (vec![path], format!("delete {path}")),
-        FileDone::Renamed { from, to, .. } => (vec![from, to], format!("rename {from} to {to}")),
+        FileResult::Written { path, is_new: true, .. } => (vec![path], format!("create {path}")),
+        FileResult::Written { path, .. } => (vec![path], format!("write {path}")),
+        FileResult::Deleted { path } => (vec![path], format!("delete {path}")),
+        FileResult::Renamed { from, to, .. } => (vec![from, to], format!("rename {from} to {to}")),
     }
 }

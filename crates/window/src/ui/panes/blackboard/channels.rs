@@ -53,7 +53,9 @@ fn boards(ui: &mut Ui, cx: &ViewerContext<'_>, channel: &str, commands: &mut Vec
     let ViewerContext { room, theme, .. } = *cx;
     let boards = |shows: bool| {
         let all = room.elements.iter().filter(|element| *element.kind == *create::CHANNEL_BOARD);
-        all.filter(move |element| room.together.shown.get(&element.id).is_some_and(|shown| shown == channel) == shows)
+        all.filter(move |element| {
+            room.collaboration.shown.get(&element.id).is_some_and(|shown| shown == channel) == shows
+        })
     };
     ui.horizontal_wrapped(|ui| {
         for board in boards(true) {

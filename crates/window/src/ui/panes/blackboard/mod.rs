@@ -90,7 +90,7 @@ impl Pane for BlackboardPane {
 
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         widgets::dress(ui.style_mut(), cx.theme);
-        let together = &cx.room.together;
+        let together = &cx.room.collaboration;
         let (mut changes, mut commands) = (Changes::new(), Vec::new());
         if together.boards.is_empty() && together.channels.is_empty() && together.kept.is_empty() {
             widgets::empty(ui, Icon::Chat, texts::BLACKBOARD_IS_EMPTY, texts::HOW_VALUES_COME, cx.theme);
@@ -128,7 +128,7 @@ impl Pane for BlackboardPane {
 impl BlackboardPane {
     /// Draws the search field if there are many entries.
     fn search_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        let together = &cx.room.together;
+        let together = &cx.room.collaboration;
         let count = together.boards.iter().map(|board| board.entries.len()).sum::<usize>() + together.kept.len();
         if count > SEARCH_FROM_ENTRIES {
             widgets::field(ui, &mut self.filter, texts::FIND_ENTRIES, texts::FIND_BY_NAME_OR_VALUE);

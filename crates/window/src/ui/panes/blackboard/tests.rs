@@ -43,7 +43,8 @@ fn stage_with(entries: Vec<EntryView>) -> egui_kittest::Harness<'static, PaneHar
     let kept =
         ArchivedEntry { key: "lesson".into(), value: "ask".into(), by: "ada-1".into(), run: "act-3".into(), secs: 5 };
     let kept = vec![ArchivedEntryView { entry: kept, value: "ask".into() }];
-    room.together = CollaborationView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
+    room.collaboration =
+        CollaborationView { channels: vec![channel], boards: vec![board], kept, shown: [].into() }.into();
     let pane = std::cell::RefCell::new(BlackboardPane::default());
     pane_of(PaneHarness::new(room, UiState::default()), move |ui, cx, _| pane.borrow_mut().show(ui, cx))
 }
@@ -182,9 +183,9 @@ fn a_channel_can_be_shown_on_a_new_or_existing_board() {
         RoomAct::Element(ElementCommand::SetChannel { element: "wall".into(), channel })
     };
     assert_eq!(*assigned, Command::Act(set(Some("findings")), Some(set(None))));
-    let mut together = (*window.state().room.together).clone();
+    let mut together = (*window.state().room.collaboration).clone();
     together.shown.insert("wall".into(), "findings".into());
-    window.state_mut().room.together = together.into();
+    window.state_mut().room.collaboration = together.into();
     window.run();
     click(&mut window, "On wall");
     let selected: Vec<&str> = window.state().state.selection.things().iter().map(|thing| &**thing.id()).collect();

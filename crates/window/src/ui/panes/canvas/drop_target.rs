@@ -90,7 +90,7 @@ fn paint_lift_hint(painter: &Painter, theme: &Theme, camera: Camera, pointer: Po
 /// Shows on an empty floor how to add agents, with an arrow to the shelf if that is open.
 pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     let ViewerContext { room, theme, ui: state, .. } = *cx;
-    if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hanging.is_empty() {
+    if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hovering_files.is_empty() {
         return;
     }
     let from_shelf = state.dock.is_shown(&Tab::Shelf);
@@ -114,7 +114,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
 
 /// Shows over the room what dropping the files held over the window would do.
 pub(super) fn paint_file_drop_hint(painter: &Painter, rect: Rect, theme: &Theme, state: &UiState) {
-    let text = match state.transfer.hanging.as_slice() {
+    let text = match state.transfer.hovering_files.as_slice() {
         [] => return,
         [one] => texts::drop_file(one),
         several => texts::drop_files(several.len()),

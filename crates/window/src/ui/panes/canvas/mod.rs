@@ -347,7 +347,7 @@ impl Canvas {
         let under = |point: Pos2| hit_test(room, camera.to_world(point), camera.zoom);
         let rope = |point: Pos2| {
             let tie = paint::relationship_at(room, camera, point)?;
-            room.relationship(&room.ties[tie])
+            room.relationship(&room.relationships[tie])
         };
         let Some(pointer) = response.interact_pointer_pos() else { return };
         let shift = ui.input(|input| input.modifiers.shift);
@@ -399,8 +399,9 @@ impl Canvas {
             && let Some(point) = response.interact_pointer_pos()
         {
             let place = camera.to_world(point);
-            let rope =
-                || paint::relationship_at(room, camera, point).and_then(|tie| room.relationship(&room.ties[tie]));
+            let rope = || {
+                paint::relationship_at(room, camera, point).and_then(|tie| room.relationship(&room.relationships[tie]))
+            };
             let on = match hit_test(room, place, camera.zoom) {
                 Some(thing) => MenuTarget::Thing(thing),
                 None => rope().map_or(MenuTarget::Floor, MenuTarget::Rope),

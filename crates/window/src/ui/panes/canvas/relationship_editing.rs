@@ -73,8 +73,9 @@ impl Handles {
         view: &RoomView,
     ) {
         let (room, theme, camera) = (cx.room, cx.theme, view.camera);
-        let at =
-            |wanted: &Relationship| room.ties.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted));
+        let at = |wanted: &Relationship| {
+            room.relationships.iter().position(|tie| room.relationship(tie).as_ref() == Some(wanted))
+        };
         if let Some(index) = cx.ui.selection.rope().and_then(at) {
             paint::chosen_tie(painter, room, camera, *theme, index, true);
         }

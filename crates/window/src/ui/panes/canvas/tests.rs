@@ -215,7 +215,7 @@ fn tie(from: &str, to: &str, label: &str) -> Relationship {
 fn related() -> Window {
     let mut window = Window::new();
     let (from, to) = (window.room().agents[0].key, window.room().agents[1].key);
-    window.room().ties = vec![RelationshipView { from, to, label: "mentors".into() }];
+    window.room().relationships = vec![RelationshipView { from, to, label: "mentors".into() }];
     window.0.run_steps(2);
     window
 }
@@ -412,7 +412,7 @@ fn undoing_a_drag_returns_an_element_to_where_a_file_edit_moved_it() {
 #[test]
 fn files_dragged_over_the_window_do_not_block_clicks() {
     let mut window = Window::new();
-    window.state().transfer.hanging = vec!["ada.md".into(), "room.yaml".into()];
+    window.state().transfer.hovering_files = vec!["ada.md".into(), "room.yaml".into()];
     window.0.run_steps(2);
     let ada = window.agent("ada-1");
     window.click(ada, Modifiers::NONE);

@@ -69,7 +69,7 @@ impl Explorer {
 
     /// Tells where files from the desktop would go if they were dropped now.
     pub(super) fn drop_hint_ui(&self, ui: &mut Ui, cx: &ViewerContext<'_>) {
-        let hanging = &cx.ui.transfer.hanging;
+        let hanging = &cx.ui.transfer.hovering_files;
         if hanging.is_empty() {
             return;
         }

@@ -323,7 +323,7 @@ fn a_row_is_dragged_into_the_room_or_onto_a_folder() {
 #[test]
 fn a_drop_from_the_desktop_goes_to_the_folder_under_the_pointer() {
     let mut window = explorer();
-    window.state_mut().state.transfer.hanging = vec!["notes.md".into(), "ada.md".into()];
+    window.state_mut().state.transfer.hovering_files = vec!["notes.md".into(), "ada.md".into()];
     window.run_steps(3);
     window.get_by_label("Drop 2 files here: agents go to agents/, the rest to artifacts/.");
     let folder = window.get_by_label("Folder artifacts").rect().center();

@@ -154,7 +154,7 @@ fn owner(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &
 
 /// Draws the menu for the channel that a message board shows.
 fn channel(ui: &mut Ui, cx: &ViewerContext<'_>, element: &ElementView, commands: &mut Vec<Command>) {
-    let together = &cx.room.together;
+    let together = &cx.room.collaboration;
     let shown = together.shown.get(&element.id);
     widgets::section(ui, texts::SHOWS, cx.theme);
     let label = |channel: &str| format!("#{channel}");

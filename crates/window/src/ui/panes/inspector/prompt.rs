@@ -5,7 +5,7 @@ use egui::{Color32, CornerRadius, Frame, Margin, RichText, Sense, Ui, vec2};
 use super::texts;
 use crate::base::hash::content_hash;
 use crate::base::text;
-use crate::mind::parts::{MOMENT, label as label_of};
+use crate::mind::parts::{CURRENT_REQUEST, label as label_of};
 use crate::mind::{Prompt, PromptOrigin};
 use crate::ui::widgets;
 use crate::ui::widgets::text_format;
@@ -40,7 +40,7 @@ struct Part<'a> {
 
 /// Returns the parts of a prompt with their sources and colours.
 fn parts<'a>(room: &RoomModel, prompt: &'a Prompt, history: &'a str, theme: &Theme) -> Vec<Part<'a>> {
-    let moment = PromptOrigin::of(MOMENT);
+    let moment = PromptOrigin::of(CURRENT_REQUEST);
     let part = |origin: &PromptOrigin, text: &'a str| Part {
         origin: origin_label(room, origin),
         colour: colour(hue(origin), theme),
@@ -114,7 +114,7 @@ const HUE_OF_PART: [(&str, u32); 15] = [
     ("mail", 11),
     ("feedback", 3),
     ("desk", 15),
-    (MOMENT, 8),
+    (CURRENT_REQUEST, 8),
 ];
 
 /// Returns the hue of a source. Other parts get a hue by the hash of their name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::{Id, Seq};
 use crate::log::EventKind;
-use crate::log::events::{AgentAdded, AgentRemoved, ElementChanged, ElementDeed};
+use crate::log::events::{AgentAdded, AgentRemoved, ElementChangeKind, ElementChanged};
 use crate::view::event_list::EventRow;
 
 /// The maximum number of departures that are remembered.
@@ -33,10 +33,10 @@ impl Departures {
                 return back.is_some_and(|(agent, back)| self.agents.remove_if_same(agent, &back.profile));
             }
             EventKind::ElementChanged => match row.read::<ElementChanged>() {
-                Some(change) if change.change == ElementDeed::Removed => {
+                Some(change) if change.change == ElementChangeKind::Removed => {
                     self.elements.insert(change.element, change.kind, row.seq);
                 }
-                Some(change) if change.change == ElementDeed::Added => {
+                Some(change) if change.change == ElementChangeKind::Added => {
                     return self.elements.remove_if_same(&change.element, &change.kind);
                 }
                 _ => {}

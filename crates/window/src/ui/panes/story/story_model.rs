@@ -8,8 +8,8 @@ use super::departures::Departures;
 use super::texts;
 use crate::base::{Id, Seq};
 use crate::log::events::{
-    ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChanged, ElementDeed, Input,
-    Knowledge, Memory, Read, ReadOutcome, TalkInput,
+    ActionQueued, AgentAdded, AgentInput, AgentRemoved, Budget, ConversationStart, ElementChangeKind, ElementChanged,
+    Input, Knowledge, Memory, Read, ReadOutcome, TalkInput,
 };
 use crate::log::{EventDraft, EventKind, Naming};
 use crate::view::event_list::{EventList, EventRow};
@@ -256,14 +256,14 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         EventKind::ElementChanged => {
             let change: ElementChanged = row.read()?;
             let is_news = match change.change {
-                ElementDeed::Added => is_restored,
-                ElementDeed::Rearranged => false,
+                ElementChangeKind::Added => is_restored,
+                ElementChangeKind::Rearranged => false,
                 _ => true,
             };
             if !is_news {
                 return None;
             }
-            let is_gone = change.change == ElementDeed::Removed;
+            let is_gone = change.change == ElementChangeKind::Removed;
             let about = format!("{:?} {}", change.change, change.element);
             (about, Some(RoomObject::Element(change.element)).filter(|_| !is_gone))
         }

@@ -7,7 +7,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::log::events::{
-    ActionQueued, AgentAdded, AgentRemoved, ConversationStart, ElementChanged, ElementDeed, FileChange, Memory,
+    ActionQueued, AgentAdded, AgentRemoved, ConversationStart, ElementChangeKind, ElementChanged, FileChange, Memory,
     Message, Read, RunStart, State as StateEvent, Warning,
 };
 use crate::log::{Event, EventDraft, EventRecord};
@@ -32,7 +32,7 @@ fn book_of(lines: impl IntoIterator<Item = Line>) -> EventList {
 }
 
 fn rules_changed() -> Event {
-    let (element, by, change) = ("rules".into(), "user".into(), ElementDeed::TextSet);
+    let (element, by, change) = ("rules".into(), "user".into(), ElementChangeKind::TextSet);
     ElementChanged { element, kind: "rulebook".into(), by, change, ..ElementChanged::default() }.into()
 }
 
@@ -176,11 +176,11 @@ fn restorations_are_recognised_within_a_run() {
     let ada = Some("ada-1");
     let lines: Vec<Line> = vec![
         (1, ada, None, came("Ada")),
-        (2, None, None, board(ElementDeed::Added)),
+        (2, None, None, board(ElementChangeKind::Added)),
         (101, ada, None, gone()),
         (201, ada, None, came("Ada")),
-        (301, None, None, board(ElementDeed::Removed)),
-        (401, None, None, board(ElementDeed::Added)),
+        (301, None, None, board(ElementChangeKind::Removed)),
+        (401, None, None, board(ElementChangeKind::Added)),
         (501, ada, None, gone()),
         (502, None, None, RunStart::default().into()),
         (601, ada, None, came("Ada")),

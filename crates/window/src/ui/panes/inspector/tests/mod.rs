@@ -151,7 +151,7 @@ fn a_message_board_shows_a_channel_or_none() {
     let channel = |name: &str| ChannelView { name: name.into(), ..ChannelView::default() };
     let together =
         CollaborationView { channels: vec![channel("findings"), channel("talk")], ..CollaborationView::default() };
-    room.together = together.clone().into();
+    room.collaboration = together.clone().into();
     window.run_steps(3);
     click(&mut window, "Channel");
     click(&mut window, "#talk");
@@ -162,7 +162,7 @@ fn a_message_board_shows_a_channel_or_none() {
     assert_eq!(window.state().commands, [Command::Act(set(Some("talk")), Some(set(None)))]);
     window.state_mut().commands.clear();
     let shown = [("news".into(), "talk".into())].into();
-    window.state_mut().room.together = CollaborationView { shown, ..together }.into();
+    window.state_mut().room.collaboration = CollaborationView { shown, ..together }.into();
     window.run_steps(3);
     click(&mut window, "Channel");
     click(&mut window, "No channel");
