@@ -133,7 +133,7 @@ impl Planning<'_> {
         let text = match safe_fs::read_text(&file.path, most as u64) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => {
-                let remedy = format!("save it as UTF-8 text of at most {} KB", most >> 10);
+                let remedy = format!("save it as UTF-8 text of at most {} KiB", most >> 10);
                 let problem = Problem::warning(place(), format!("it could not be read: {error}"), remedy);
                 return self.plan.left_out.push(problem);
             }

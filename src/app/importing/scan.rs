@@ -96,7 +96,7 @@ impl Place {
         } else if !metadata.is_file() {
             self.leave_out(path, "it is not a file", "import files and folders");
         } else if metadata.len() > BYTES_AT_MOST {
-            self.leave_out(path, format!("it is {} MB", metadata.len() >> 20), "copy it by hand");
+            self.leave_out(path, format!("it is {} MiB", metadata.len() >> 20), "copy it by hand");
         } else if self.files.len() >= FILES_AT_MOST {
             // The limit is reported once.
             if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {

@@ -54,7 +54,7 @@ pub struct SceneDoc {
 /// Parses the text of a scene. Returns no scene if the text is not YAML, or not a mapping.
 pub fn parse(path: &str, text: &str) -> (Option<SceneDoc>, Vec<Problem>) {
     if text.len() > MAX_SCENE_BYTES {
-        let what = format!("the scene is {} MB; the limit is {} MB", text.len() >> 20, MAX_SCENE_BYTES >> 20);
+        let what = format!("the scene is {} MiB; the limit is {} MiB", text.len() >> 20, MAX_SCENE_BYTES >> 20);
         let remedy = "move long texts into separate files (file: boards/…md)";
         return (None, vec![Problem::error(path, what, remedy)]);
     }

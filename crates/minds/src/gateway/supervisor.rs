@@ -191,7 +191,7 @@ mod system {
             let what = match () {
                 () if running.len() > processes => format!("it had more than {processes} processes at once"),
                 () if takes_more_than(memory, &running) => {
-                    format!("its processes used more than {} MB of memory in total", memory / (1024 * 1024))
+                    format!("its processes used more than {} MiB of memory in total", memory / (1024 * 1024))
                 }
                 () => continue,
             };

@@ -160,7 +160,7 @@ impl WebQuestion {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| describe(&error))? {
             if body.len() + chunk.len() > ANSWER_BYTES_AT_MOST {
-                return Err(format!("the answer of {place} is longer than {} kB", ANSWER_BYTES_AT_MOST >> 10));
+                return Err(format!("the answer of {place} is longer than {} KiB", ANSWER_BYTES_AT_MOST >> 10));
             }
             body.extend_from_slice(&chunk);
         }

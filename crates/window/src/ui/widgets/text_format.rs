@@ -45,6 +45,15 @@ pub fn sentence(text: &str) -> String {
     sentence
 }
 
+/// A number of bytes: `999 bytes`, `12.1 KiB`, `4.8 MiB`.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => count(bytes as usize, "byte", "bytes"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}
+
 /// Returns a count with its noun: `1 pin`, `3 pins`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -105,6 +114,12 @@ mod tests {
     use super::*;
     use crate::simulation::State;
     use crate::ui::testing::agent;
+
+    #[test]
+    fn sizes_are_short() {
+        let text = [0, 1, 1_023, 1_024, 12_345, 5_000_000].map(size);
+        assert_eq!(text, ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "12.1 KiB", "4.8 MiB"]);
+    }
 
     #[test]
     fn numbers_have_few_digits() {

@@ -67,7 +67,7 @@ impl Highlights {
     /// Returns why a text in a known language is not highlighted.
     pub fn plain_reason(&self, text: &str) -> Option<String> {
         let max_bytes = self.language?.max_bytes();
-        (text.len() > max_bytes).then(|| texts::too_large_to_highlight(max_bytes / 1024))
+        (text.len() > max_bytes).then(|| texts::too_large_to_highlight(max_bytes))
     }
 
     /// Sets the text. Lines that have not changed keep their spans.
@@ -336,7 +336,7 @@ mod tests {
         let large = "const a = 1;\n".repeat(10_000);
         set_text(&mut highlights, &large);
         assert!(highlights.spans(0, large.len()).is_empty());
-        assert!(highlights.plain_reason(&large).is_some_and(|why| why.contains("64 kB")));
+        assert!(highlights.plain_reason(&large).is_some_and(|why| why.contains("64.0 KiB")));
         assert_eq!(Highlights::of(None).plain_reason(&large), None);
         let long = format!("a: {}\n", "x".repeat(5_000));
         assert_eq!(highlighted(Language::Yaml, &long), [(long, TokenStyle::Plain)]);

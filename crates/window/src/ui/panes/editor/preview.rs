@@ -47,8 +47,7 @@ pub fn preview_ui(
 ) {
     let (shown, is_complete) = excerpt(text);
     if !is_complete || !is_whole_file {
-        let size = shown.len().div_ceil(1024);
-        ui.label(widgets::small(texts::preview_is_cut(size), theme));
+        ui.label(widgets::small(texts::preview_is_cut(shown.len()), theme));
     }
     if shown.trim().is_empty() {
         ui.label(widgets::secondary_text(texts::NOTHING_TO_PREVIEW, theme));

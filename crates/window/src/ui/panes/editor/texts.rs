@@ -46,23 +46,15 @@ pub(super) const PARTS_HINT: &str = "Long files are edited in parts to keep typi
 /// The cursor position and the size of the text.
 pub(super) fn cursor_and_size(line: usize, column: usize, lines: usize, bytes: usize) -> String {
     let lines = text_format::count(lines, "line", "lines");
-    format!("Line {line}, column {column} · {lines}, {}", size(bytes))
-}
-
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..1_024 => text_format::count(bytes, "byte", "bytes"),
-        1_024..1_048_576 => format!("{:.1} kB", bytes as f64 / 1_024.0),
-        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
-    }
+    format!("Line {line}, column {column} · {lines}, {}", text_format::size(bytes as u64))
 }
 
 pub(super) fn part(number: usize, count: usize) -> String {
     format!("Part {number} of {count}")
 }
 
-pub(super) fn too_large_to_highlight(kilobytes: usize) -> String {
-    format!("No highlighting: larger than {kilobytes} kB")
+pub(super) fn too_large_to_highlight(max_bytes: usize) -> String {
+    format!("No highlighting: larger than {}", text_format::size(max_bytes as u64))
 }
 
 // Problems
@@ -191,8 +183,8 @@ pub(super) fn invalid_expression(why: &str) -> String {
 
 pub(super) const NOTHING_TO_PREVIEW: &str = "Nothing to preview yet";
 
-pub(super) fn preview_is_cut(kilobytes: usize) -> String {
-    format!("Preview shows {kilobytes} kB from the start of the open part")
+pub(super) fn preview_is_cut(bytes: usize) -> String {
+    format!("Preview shows {} from the start of the open part", text_format::size(bytes as u64))
 }
 
 // Preview of an agent document: its tools and their test runs

@@ -96,14 +96,6 @@ pub(super) fn about_file(kind: &str, size: &str, version: u64, written: &str) ->
     format!("{kind}, {size}{version}, written {written}")
 }
 
-pub(super) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => text_format::count(bytes as usize, "byte", "bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 /// One problem of a file: the line, what is wrong and how to fix it.
 pub(super) fn problem(line: Option<usize>, what: &str, remedy: &str) -> String {
     let line = line.map_or(String::new(), |line| format!("Line {line}: "));
