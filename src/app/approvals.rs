@@ -86,7 +86,7 @@ pub fn preview_of(world: &World, workspace: &Path, approval: &Approval) -> Previ
     let preview = preview(world, approval.activation).unwrap_or_else(|| Preview::arguments(&approval.arguments));
     let now = preview.unknown_file().and_then(|path| text_now(workspace, path));
     match now {
-        Some(now) => preview.knowing(&now),
+        Some(now) => preview.with_current_text(&now),
         None => preview,
     }
 }

@@ -166,7 +166,7 @@ fn compute_missing_vectors(files: &mut KnowledgeFiles) -> Result<(), CliError> {
         let before = files.known().due();
         files.catch_up(EMBEDDING_BATCH).map_err(CliError::failed)?;
         if files.known().due() == before {
-            let why = files.known().embedder().trouble().unwrap_or_default();
+            let why = files.known().embedder().unavailable_reason().unwrap_or_default();
             output::note(&format!("warning: {before} memories can only be found by keyword: {why}"));
             break;
         }

@@ -226,7 +226,7 @@ pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     match words.next().as_deref() {
         Some(SUPERVISOR_ARGUMENT) => return gateway::supervisor::main(words, output::note),
-        Some(FORWARDER_ARGUMENT) => return gateway::mcp_forwarder::main(words, output::note, output::bytes()),
+        Some(FORWARDER_ARGUMENT) => return gateway::mcp_forwarder::main(words, output::note, output::raw_stdout()),
         _ => {}
     }
     std::panic::set_hook(Box::new(output::print_panic));

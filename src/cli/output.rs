@@ -355,8 +355,8 @@ pub(super) fn print_panic(panic: &PanicHookInfo<'_>) {
     let _ = writeln!(io::stderr(), "{}", printable(&text));
 }
 
-/// Where bytes go that are another program's words.
-pub fn bytes() -> impl std::io::Write + Send + 'static {
+/// Returns standard output, for bytes that are relayed unchanged from another program.
+pub fn raw_stdout() -> impl std::io::Write + Send + 'static {
     std::io::stdout()
 }
 

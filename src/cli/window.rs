@@ -157,7 +157,7 @@ pub(super) fn open(arguments: &Arguments) -> CliResult {
     };
     room.run_ticks((arguments.after.as_secs_f64() * TICKS_PER_SEC as f64).round() as u64);
     let picture = PictureOptions {
-        size: arguments.size.unwrap_or(window::USUAL_SIZE),
+        size: arguments.size.unwrap_or(window::DEFAULT_SIZE),
         pixels_per_point: arguments.scale,
         dark: dark.unwrap_or(false),
         overlay: arguments.details,

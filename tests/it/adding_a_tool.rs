@@ -9,8 +9,8 @@ use agent_workshop::mind::ModelRequest;
 use agent_workshop::schedule::{InPhase, InputJournal, InputQueue, Layer, SimClock, Tick, WorkshopSystems};
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::tools::{
-    Arguments, OrderKey, OrderReport, PendingToolOrders, Planned, Planning, Tool, ToolOutcome, ToolOutput, ToolRefusal,
-    Tools,
+    Arguments, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Planned, Planning, Tool, ToolOutput,
+    ToolRefusal, Tools,
 };
 use agent_workshop::workspace::Problems;
 use agent_workshop::{agent::Roster, base::Seq};
@@ -60,7 +60,7 @@ fn execute_orders(
     clock: Res<SimClock>,
     journal: Res<InputJournal>,
     mut started: Local<BTreeMap<OrderKey, u64>>,
-    mut outcomes: ResMut<InputQueue<ToolOutcome>>,
+    mut outcomes: ResMut<InputQueue<OrderOutcome>>,
 ) {
     if journal.is_replaying() {
         return;
@@ -76,7 +76,7 @@ fn execute_orders(
             }
             _ => continue,
         };
-        outcomes.push(ToolOutcome { key: order.key, news });
+        outcomes.push(OrderOutcome { key: order.key, news });
     }
 }
 
@@ -248,7 +248,7 @@ fn a_call_of_stopped_work_is_dropped_and_a_late_result_ignored() {
     room.tick();
     assert!(room.world().resource::<PendingToolOrders>().get(key).is_none(), "the order is removed");
     let output = ToolOutput { text: "late".into(), ..ToolOutput::default() };
-    room.push(ToolOutcome { key, news: OrderReport::Done { output } });
+    room.push(OrderOutcome { key, news: OrderReport::Done { output } });
     room.advance(2.0);
     assert!(results(&room).is_empty());
     assert!(room.world().resource::<Kernel>().is_idle());

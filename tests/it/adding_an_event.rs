@@ -52,7 +52,7 @@ impl EventData for TeaBreak {
         format!("{} had tea with {} milk and {biscuits}", context.who(), enum_name(self.milk))
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         if self.biscuits > 2 { "buy more" } else { "" }
     }
 }

@@ -254,7 +254,7 @@ fn a_failed_server_is_not_called_again_for_a_while() {
     let settings = GatewaySettings { retry_first_delay_secs: 60.0, retry_longest_delay_secs: 60.0, ..short_timeouts() };
     let embedder = open_with("openai", &server.url, &EmbeddingMeter::default(), &settings);
     let embedder = embedder.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(embedder.trouble(), None);
+    assert_eq!(embedder.unavailable_reason(), None);
     fails.store(true, Ordering::SeqCst);
     let before = server.seen();
     for word in ["word one", "word two", "word three"] {
@@ -262,7 +262,7 @@ fn a_failed_server_is_not_called_again_for_a_while() {
         assert!(error.to_string().contains("overloaded"), "{error}");
     }
     assert_eq!(server.seen(), before + 1, "the server is called once and then not again");
-    assert!(embedder.trouble().is_some_and(|why| why.contains("What to do:")));
+    assert!(embedder.unavailable_reason().is_some_and(|why| why.contains("What to do:")));
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n";

@@ -231,7 +231,9 @@ fn requests_run_in_parallel_at_full_speed_too() {
     });
     let (stderr, result, _) = work_at(&server.url, "");
     assert_eq!(result["ended"], "done", "{stderr} {result}");
-    assert_eq!(most.load(Ordering::SeqCst), 3, "all three requests are in flight at once: {stderr}");
+    // On a busy computer, the first of them ends so early that a request that follows is in flight as well.
+    let most = most.load(Ordering::SeqCst);
+    assert!(most >= 3, "all three requests are in flight at once, not {most}: {stderr}");
 }
 
 fn cached_tokens_are_reported_by_provider() {

@@ -22,9 +22,9 @@ use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 /// Maximum number of queued reads; what does not fit is requested again in a later frame.
 const REQUESTS_AT_MOST: usize = 64;
 /// Number of records of earlier runs that are loaded at the start.
-const EARLIER: usize = 20_000;
+const EARLIER_ROWS: usize = 20_000;
 /// How long unused content is kept, in seconds.
-const FORGOTTEN_SECS: f64 = 30.0;
+const UNUSED_TTL_SECS: f64 = 30.0;
 /// When a failed read is retried, in seconds.
 const RETRY_SECS: f64 = 3.0;
 
@@ -55,7 +55,7 @@ enum Loaded {
 /// The cache, and pending reads.
 pub(super) struct FileCache {
     reads: BackgroundJobs<Request, (Request, Loaded)>,
-    under_way: BTreeSet<Request>,
+    in_flight: BTreeSet<Request>,
     /// Results that arrived in [`FileCache::wait`].
     waiting: VecDeque<(Request, Loaded)>,
     /// When content was read, in seconds since the window opened.
@@ -96,7 +96,7 @@ impl FileCache {
         };
         let mut cache = Self {
             reads: BackgroundJobs::start("file cache", REQUESTS_AT_MOST, OnDrop::Discard, read)?,
-            under_way: BTreeSet::new(),
+            in_flight: BTreeSet::new(),
             waiting: VecDeque::new(),
             read_secs: BTreeMap::new(),
             wanted_secs: BTreeMap::new(),
@@ -113,13 +113,13 @@ impl FileCache {
 
     /// Whether a read is pending whose result must be shown.
     pub(super) fn is_busy(&self) -> bool {
-        !self.under_way.is_empty()
+        !self.in_flight.is_empty()
     }
 
     /// Waits until everything that was requested has arrived, up to this long.
     pub(super) fn wait(&mut self, at_most: Duration) {
         let until = Instant::now() + at_most;
-        while self.waiting.len() < self.under_way.len() {
+        while self.waiting.len() < self.in_flight.len() {
             let Some(loaded) = self.reads.next_until(until) else { break };
             self.waiting.push_back(loaded);
         }
@@ -164,7 +164,7 @@ impl FileCache {
     }
 
     fn request(&mut self, request: Request) {
-        if self.under_way.contains(&request) {
+        if self.in_flight.contains(&request) {
             return;
         }
         // If the queue is full, it is requested again in the next frame.
@@ -172,14 +172,14 @@ impl FileCache {
             if let Request::Want(want) = &request {
                 self.stale.remove(want);
             }
-            self.under_way.insert(request);
+            self.in_flight.insert(request);
         }
     }
 
     fn receive(&mut self, texts: &mut FileTexts, book: &mut EventList, now_secs: f64) -> Option<(Id, Read<EventList>)> {
         let mut run = None;
         while let Some((request, loaded)) = self.waiting.pop_front().or_else(|| self.reads.try_next()) {
-            self.under_way.remove(&request);
+            self.in_flight.remove(&request);
             if let Request::Want(want) = request {
                 if loaded.has_failed() {
                     self.failed.insert(want.clone());
@@ -240,14 +240,14 @@ impl FileCache {
             return;
         }
         // A pending list may have been read before the change.
-        if self.under_way.contains(&Request::Want(FileTextRequest::Files)) {
+        if self.in_flight.contains(&Request::Want(FileTextRequest::Files)) {
             self.stale.insert(FileTextRequest::Files);
         }
         for file in changed.files {
             let path = &file.info.path;
             let is_known = |text: &Read<Option<TextRead>>| {
                 matches!(text, Ok(Some(text)) if file.hash == Some(text.hash))
-                    && !self.under_way.contains(&Request::Want(FileTextRequest::Text(path.clone())))
+                    && !self.in_flight.contains(&Request::Want(FileTextRequest::Text(path.clone())))
             };
             if !texts.texts.get(path).is_some_and(is_known) {
                 self.note_stale(FileTextRequest::Text(path.clone()));
@@ -281,7 +281,7 @@ impl FileCache {
     }
 
     fn forget(&mut self, texts: &mut FileTexts, now_secs: f64) {
-        let is_old = |last: &f64| now_secs - *last > FORGOTTEN_SECS;
+        let is_old = |last: &f64| now_secs - *last > UNUSED_TTL_SECS;
         if !self.wanted_secs.values().any(is_old) {
             return;
         }
@@ -353,7 +353,7 @@ impl Sources {
     fn load(&mut self, request: &Request) -> Loaded {
         match request {
             Request::Earlier(first) => Loaded::Earlier(self.log().and_then(|log| {
-                let rows = log.events_before(*first, EARLIER).map_err(|error| error.to_string())?;
+                let rows = log.events_before(*first, EARLIER_ROWS).map_err(|error| error.to_string())?;
                 Ok(rows.iter().map(|record| Arc::new(EventRow::of(record))).collect())
             })),
             Request::Run(run) => Loaded::Run(run.clone(), self.run(run)),
@@ -539,7 +539,7 @@ mod tests {
         let mut reading = Reading::new(&[("plan.md", b"tea")]);
         reading.until(|texts| texts.text("plan.md").cloned()).expect("it can be read");
         reading.texts.take_requests();
-        reading.now_secs += FORGOTTEN_SECS * 2.0;
+        reading.now_secs += UNUSED_TTL_SECS * 2.0;
         // Requests are renewed per frame; a frame without one drops the content.
         reading.frame();
         assert!(reading.texts.texts.is_empty());
@@ -552,7 +552,7 @@ mod tests {
         reading.write("a.md", b"two");
         reading.write("b.md", b"two");
         for _ in 0..5 {
-            reading.now_secs += FORGOTTEN_SECS / 2.0;
+            reading.now_secs += UNUSED_TTL_SECS / 2.0;
             assert_eq!(reading.texts(&["a.md", "b.md"]), ["one", "one"], "nobody told");
         }
         reading.tell("b.md", true);

@@ -171,7 +171,7 @@ impl Screen {
         if self.quits_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
         }
-        self.services.after(&model, &self.state, &self.shell.panes);
+        self.services.after_frame(&model, &self.state, &self.shell.panes);
         if self.services.is_busy() || room.file_cache.is_busy() {
             self.next_frame = self.next_frame.min(BUSY_INTERVAL);
         }
@@ -231,7 +231,7 @@ impl Screen {
 }
 
 /// Runs the ticks that are due.
-pub(super) fn live(mut room: NonSendMut<OpenRoom>) {
+pub(super) fn run_due_ticks(mut room: NonSendMut<OpenRoom>) {
     room.live();
 }
 
@@ -278,7 +278,7 @@ pub(super) fn draw(
 }
 
 /// Sets the frame rate: high while something moves, low otherwise.
-pub(super) fn pace(
+pub(super) fn set_frame_rate(
     screen: NonSend<Screen>,
     hidden: Res<Hidden>,
     keys: Res<WaitingKeys>,

@@ -64,9 +64,9 @@ pub struct WindowOptions {
 }
 
 /// Default size of the window, in points.
-pub const USUAL_SIZE: (u32, u32) = (1280, 800);
+pub const DEFAULT_SIZE: (u32, u32) = (1280, 800);
 /// Minimum size of the window, in points.
-const LEAST_SIZE: Vec2 = Vec2::splat(200.0);
+const MIN_SIZE: Vec2 = Vec2::splat(200.0);
 
 /// Shows a room until the window is closed; everything is saved when this returns.
 pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowError> {
@@ -75,15 +75,15 @@ pub fn run(room: OpenRoom, options: &WindowOptions) -> Result<AppExit, WindowErr
 
 fn show(mut room: OpenRoom, options: &WindowOptions, driver_failure: &gpu_errors::DriverFailure) -> AppExit {
     let services = WindowServices::of(&mut room, options.config_folder.clone());
-    let size = options.size.or(services.remembered().window).unwrap_or(USUAL_SIZE);
+    let size = options.size.or(services.remembered().window).unwrap_or(DEFAULT_SIZE);
     let window = Window {
         title: format!("{} · Agent Workshop", room.workspace_name()),
         name: Some("agent-workshop".into()),
         resolution: size.into(),
         present_mode: PresentMode::AutoVsync,
         resize_constraints: bevy::window::WindowResizeConstraints {
-            min_width: LEAST_SIZE.x,
-            min_height: LEAST_SIZE.y,
+            min_width: MIN_SIZE.x,
+            min_height: MIN_SIZE.y,
             ..Default::default()
         },
         ..Window::default()
@@ -114,10 +114,13 @@ fn show(mut room: OpenRoom, options: &WindowOptions, driver_failure: &gpu_errors
     }
     app.add_systems(
         Update,
-        (frame::live, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
+        (frame::run_due_ticks, frame::take_dropped_files, frame::take_close_request, frame::note_size).chain(),
     );
     app.add_systems(PostUpdate, frame::draw.in_set(EguiPostUpdateSet::EndPass));
-    app.add_systems(Last, (frame::pace, frame::quit, gpu_errors::exit_on_driver_failure, frame::close_room).chain());
+    app.add_systems(
+        Last,
+        (frame::set_frame_rate, frame::quit, gpu_errors::exit_on_driver_failure, frame::close_room).chain(),
+    );
     app.run()
 }
 

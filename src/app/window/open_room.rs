@@ -247,7 +247,7 @@ impl OpenRoom {
     /// Reports problems with writing the log. That recording is impossible is only reported while it lasts.
     fn report_log_problems(&mut self) {
         let store = self.room.as_ref().and_then(|room| room.app.world().get_resource::<Store>());
-        let Some((problems, trouble)) = store.map(|store| (store.take_problems(), store.trouble())) else { return };
+        let Some((problems, trouble)) = store.map(|store| (store.take_problems(), store.write_error())) else { return };
         let is_reported = |problem: &Problem| trouble.as_ref().is_some_and(|trouble| trouble.what == problem.what);
         for problem in problems.into_iter().filter(|problem| !is_reported(problem)) {
             if !self.notices.contains(&problem) {

@@ -43,7 +43,7 @@ pub(super) fn fit_to_screen(
 
 /// The size of a window that fits on a screen; `None` if it fits already.
 fn fitting(size: Vec2, screen: Vec2) -> Option<Vec2> {
-    let fits = size.min((screen - BARS).max(super::LEAST_SIZE)).floor();
+    let fits = size.min((screen - BARS).max(super::MIN_SIZE)).floor();
     (screen.min_element() > 0.0 && fits.cmplt(size.floor()).any()).then_some(fits)
 }
 
@@ -71,7 +71,7 @@ mod tests {
     fn size_beside(screens: &[(u32, u32)], is_told: bool, scale: f32) -> (f32, f32) {
         let mut app = App::new();
         app.add_systems(Update, fit_to_screen);
-        let mut window = Window { resolution: super::super::USUAL_SIZE.into(), ..Window::default() };
+        let mut window = Window { resolution: super::super::DEFAULT_SIZE.into(), ..Window::default() };
         window.resolution.set_scale_factor_and_apply_to_physical_size(scale);
         let window = app.world_mut().spawn((window, PrimaryWindow)).id();
         let screens: Vec<Entity> =
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_window_keeps_its_size_if_it_fits_or_no_screen_is_known() {
-        let (width, height) = super::super::USUAL_SIZE;
+        let (width, height) = super::super::DEFAULT_SIZE;
         let usual = (width as f32, height as f32);
         assert_eq!(size_beside(&[(1_920, 1_080)], true, 1.0), usual);
         assert_eq!(size_beside(&[], false, 1.0), usual);
@@ -106,7 +106,7 @@ mod tests {
     fn the_fitting_size_is_in_points_and_never_zero() {
         let fits = size_beside(&[(2_048, 1_536)], true, 2.0);
         assert_eq!(fits, (1_008.0, 688.0), "of a screen with two pixels to the point");
-        assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::new(120.0, 90.0)), Some(super::super::LEAST_SIZE));
+        assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::new(120.0, 90.0)), Some(super::super::MIN_SIZE));
         assert_eq!(fitting(Vec2::new(1_280.0, 800.0), Vec2::ZERO), None, "a screen of no size is none");
     }
 

@@ -198,7 +198,7 @@ impl WindowServices {
     }
 
     /// After a frame was drawn: notes the window's state, and saves it once it is stable.
-    pub fn after(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
+    pub fn after_frame(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
         if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.time.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
@@ -282,8 +282,8 @@ impl WindowServices {
             Command::SetProvider(spec) => settings_commands::choose_provider(room, model, state, &spec),
             Command::EndProviderOverride => settings_commands::end_provider_override(room, state),
             Command::TestServer(key) => settings_commands::test_server(room, key),
-            Command::AllowServer(server) => self.say_of_server(room, state, ServerConsent::Allow(server)),
-            Command::ForbidServer(server) => self.say_of_server(room, state, ServerConsent::Forbid(server)),
+            Command::AllowServer(server) => self.save_server_consent(room, state, ServerConsent::Allow(server)),
+            Command::ForbidServer(server) => self.save_server_consent(room, state, ServerConsent::Forbid(server)),
             Command::SetSettings(edit) => settings_commands::set_settings(room, model, state, edit),
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
@@ -394,7 +394,7 @@ impl WindowServices {
         self.push(WindowJob::CodingAgents { settings, line, environment });
     }
 
-    fn say_of_server(&mut self, room: &mut OpenRoom, state: &mut UiState, said: ServerConsent) {
+    fn save_server_consent(&mut self, room: &mut OpenRoom, state: &mut UiState, said: ServerConsent) {
         let Some(world) = room.world() else { return };
         let environment = world.resource::<GatewayEnvironment>().0.clone();
         if !self.push(WindowJob::Consent { said, environment }) {

@@ -66,7 +66,7 @@ impl Fixture {
         let model = self.model();
         self.state.time.now_secs = self.room.now_secs();
         self.services.before_frame(&mut self.room, &model, &mut self.state, &mut self.panes);
-        self.services.after(&model, &self.state, &self.panes);
+        self.services.after_frame(&model, &self.state, &self.panes);
         model
     }
 
@@ -196,13 +196,13 @@ fn window_state_is_saved_when_stable_and_on_close() {
     let model = window.model();
     for now_secs in [0.0, 0.5, 1.6] {
         window.state.time.now_secs = now_secs;
-        window.services.after(&model, &window.state, &window.panes);
+        window.services.after_frame(&model, &window.state, &window.panes);
     }
     window.until("the file", |window| open(window).1.overlay);
     assert_eq!(open(&window).1.views[0].0, model.scene);
     window.state.dock.show(&crate::ui::state::dock::Tab::Talks, |_| true);
     window.state.time.now_secs = 2.0;
-    window.services.after(&model, &window.state, &window.panes);
+    window.services.after_frame(&model, &window.state, &window.panes);
     window.services.close();
     assert!(
         open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::Talks),

@@ -11,7 +11,7 @@ use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase};
 use crate::log::EventRecord;
 use crate::log::events::ToolResult;
 use crate::mind::{CallEnd, PromptMessage, Role};
-use crate::tools::{OrderReport, ToolOutcome};
+use crate::tools::{OrderOutcome, OrderReport};
 
 /// The result of a call that was never carried out.
 const NOT_CARRIED_OUT: &str = "Not carried out: the work was stopped.";
@@ -43,7 +43,7 @@ pub(super) struct Progress {
     /// The session's activation, as of the last check.
     work: Option<ActivationKey>,
     /// Reads the progress messages of calls.
-    outcomes: MessageCursor<ToolOutcome>,
+    outcomes: MessageCursor<OrderOutcome>,
     /// Whether the last message is an answer without tool calls.
     has_concluded: bool,
     events: Vec<AgentEvent>,
@@ -110,8 +110,8 @@ impl Progress {
     /// Processes new messages and progress in the room.
     pub(super) fn update(&mut self, world: &World) {
         let kernel = world.resource::<Kernel>();
-        let updates = self.outcomes.read(world.resource::<Messages<ToolOutcome>>());
-        let updates: Vec<ToolOutcome> =
+        let updates = self.outcomes.read(world.resource::<Messages<OrderOutcome>>());
+        let updates: Vec<OrderOutcome> =
             updates.filter(|update| matches!(update.news, OrderReport::Progress { .. })).cloned().collect();
         self.update_calls(&updates);
         let Some(thread) = kernel.thread(self.thread) else { return };
@@ -130,9 +130,9 @@ impl Progress {
 
     /// Reports the progress of the current turn's calls. This comes before their results, which may arrive in the same
     /// tick.
-    fn update_calls(&mut self, updates: &[ToolOutcome]) {
+    fn update_calls(&mut self, updates: &[OrderOutcome]) {
         let work = self.work;
-        for ToolOutcome { key, news } in updates.iter().filter(|update| Some(update.key.activation) == work) {
+        for OrderOutcome { key, news } in updates.iter().filter(|update| Some(update.key.activation) == work) {
             if let OrderReport::Progress { text } = news
                 && key.call < self.calls.len()
             {

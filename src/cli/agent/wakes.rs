@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::base::Seq;
     use crate::log::EventDraft;
-    use crate::tools::ToolOutcome;
+    use crate::tools::OrderOutcome;
 
     fn record(draft: EventDraft) -> EventRecord {
         EventRecord { seq: Seq(1), tick: 1, time_ms: 0, run: "run".into(), draft }
@@ -123,7 +123,7 @@ mod tests {
     fn world() -> World {
         let mut world = World::new();
         world.init_resource::<Kernel>();
-        world.init_resource::<Messages<ToolOutcome>>();
+        world.init_resource::<Messages<OrderOutcome>>();
         world
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use super::error::StoreError;
-use super::location::{BESIDE, FILE, lock_in, path_in};
+use super::location::{FILE, SQLITE_SIDECAR_SUFFIXES, lock_in, path_in};
 use crate::base::Seq;
 use crate::safe_fs::{self, Folder};
 
@@ -92,7 +92,7 @@ fn make_folder(dir: &Path) -> Result<(), StoreError> {
 
 /// Checks a path that SQLite will open by itself: it must not be a link, or a file that blocks forever.
 pub(super) fn check_place(path: &Path) -> Result<(), StoreError> {
-    for ending in [""].iter().chain(&BESIDE) {
+    for ending in [""].iter().chain(&SQLITE_SIDECAR_SUFFIXES) {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
         let file = PathBuf::from(name);
@@ -242,7 +242,7 @@ pub(super) fn copy_to_new(connection: &Connection, dir: &Path) -> Result<Connect
         .execute("VACUUM INTO ?1", [beside.display().to_string()])
         .map_err(StoreError::while_doing("write a new history"))?;
     // Leftover files of the deleted database would be mistaken for those of the new one.
-    for ending in BESIDE {
+    for ending in SQLITE_SIDECAR_SUFFIXES {
         remove(&dir.join(format!("{FILE}{ending}")))?;
     }
     fs::rename(&beside, &path).map_err(StoreError::file(&path))?;

@@ -157,7 +157,7 @@ impl Store {
     /// Waits until the record may be shown, at most `timeout`.
     pub fn wait_to_show(&self, seq: Seq, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        while !self.may_show(seq) && self.shared.trouble().is_none() && Instant::now() < deadline {
+        while !self.may_show(seq) && self.shared.write_error().is_none() && Instant::now() < deadline {
             thread::sleep(SHOW_LOOK);
         }
         self.may_show(seq)
@@ -180,15 +180,15 @@ impl Store {
             }
             (false, true) => "close the room and open it again: the readable part of the history is used",
         };
-        let why = self.shared.trouble()?;
+        let why = self.shared.write_error()?;
         Some(Problem::error(super::error::PLACE, why, remedy))
     }
 
     /// Returns why nothing can be recorded at the moment, even if that may pass by itself; `None` if recording works.
-    pub fn trouble(&self) -> Option<Problem> {
+    pub fn write_error(&self) -> Option<Problem> {
         self.lost().or_else(|| {
             let remedy = "free up disk space and make .workshop/ writable; the room waits until then";
-            self.shared.trouble().map(|why| Problem::error(super::error::PLACE, why, remedy))
+            self.shared.write_error().map(|why| Problem::error(super::error::PLACE, why, remedy))
         })
     }
 
@@ -272,7 +272,7 @@ impl Store {
                 Ok(()) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Err(StoreError::Stopped),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(why) = self.shared.trouble() {
+                    if let Some(why) = self.shared.write_error() {
                         return Err(StoreError::NotWritten { why });
                     }
                 }
@@ -357,18 +357,18 @@ impl Store {
     }
 
     fn not_written(&self) -> StoreError {
-        StoreError::NotWritten { why: self.shared.trouble().unwrap_or_else(|| "the disk is too slow".to_owned()) }
+        StoreError::NotWritten { why: self.shared.write_error().unwrap_or_else(|| "the disk is too slow".to_owned()) }
     }
 
     fn patience(&self) -> Duration {
-        if self.shared.trouble().is_some() { PATIENCE_IN_TROUBLE } else { PATIENCE }
+        if self.shared.write_error().is_some() { PATIENCE_IN_TROUBLE } else { PATIENCE }
     }
 
     fn wait_for_end(&self) -> bool {
         let until = Instant::now() + CLOSE_WAIT;
         loop {
             match self.ended.recv_timeout(FLUSH_LOOK) {
-                Err(RecvTimeoutError::Timeout) if self.shared.trouble().is_some() && self.keep_trying.is_some() => {
+                Err(RecvTimeoutError::Timeout) if self.shared.write_error().is_some() && self.keep_trying.is_some() => {
                     return false;
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() < until => {}

@@ -10,7 +10,7 @@ pub const FILE: &str = "workshop.db";
 /// The lock file, which the writing process locks; contains the id of that process for people.
 pub(super) const LOCK: &str = "lock";
 /// The suffixes of the files that SQLite creates beside the database.
-pub(crate) const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+pub(crate) const SQLITE_SIDECAR_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Returns the path of the database in this `.workshop` folder.
 pub(super) fn path_in(dir: &Path) -> PathBuf {
     dir.join(FILE)
@@ -93,7 +93,7 @@ impl DatabaseLocation {
     }
 
     /// Returns the error for a status; `None` if the location is unchanged.
-    pub(super) fn trouble(&self, standing: LocationStatus) -> Option<StoreError> {
+    pub(super) fn problem(&self, standing: LocationStatus) -> Option<StoreError> {
         let dir = self.dir.display();
         let what = match standing {
             LocationStatus::InPlace => return None,

@@ -26,17 +26,17 @@ pub(super) struct Opened {
 
 /// Opens the database for writing; creates the folder and the database if necessary. A damaged database is set aside,
 /// unless the caller passes one that already was, and everything readable is copied into the new one.
-pub(super) fn open(dir: &Path, set_aside_before: Option<&QuarantinedDatabase>) -> Result<Opened, StoreError> {
+pub(super) fn open(dir: &Path, already_quarantined: Option<&QuarantinedDatabase>) -> Result<Opened, StoreError> {
     let lock = lock(dir)?;
     let path = path_in(dir);
     check_place(&path)?;
-    quarantine::finish(dir)?;
+    quarantine::finish_interrupted_swap(dir)?;
     let (opened, aside) = match open_sound(&path) {
         Err(error) if error.is_damage() => {
-            let aside = quarantine::replace(dir, &error.to_string())?;
+            let aside = quarantine::quarantine_locked(dir, &error.to_string())?;
             (open_sound(&path)?, Some(aside))
         }
-        opened => (opened?, set_aside_before.cloned()),
+        opened => (opened?, already_quarantined.cloned()),
     };
     let (connection, own_last_seq) = opened;
     // Numbers continue above those of the damaged database, as far as they can be read.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::db;
 use super::error::{PLACE, StoreError};
-use super::location::{BESIDE, FILE, path_in};
+use super::location::{FILE, SQLITE_SIDECAR_SUFFIXES, path_in};
 use super::salvage::{self, Salvaged};
 use crate::base::{Problem, unique_names};
 
@@ -55,7 +55,7 @@ impl QuarantinedDatabase {
 /// Everything readable is copied into the database that replaces it.
 pub fn quarantine(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let _lock = db::lock(dir)?;
-    replace(dir, why)
+    quarantine_locked(dir, why)
 }
 
 /// Like [`quarantine`], but without a copy, because the copy would be unusable as well.
@@ -65,15 +65,15 @@ pub fn quarantine_without_salvage(dir: &Path, why: &str) -> Result<QuarantinedDa
 }
 
 /// Like [`quarantine`], for the holder of the lock.
-pub(super) fn replace(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
+pub(super) fn quarantine_locked(dir: &Path, why: &str) -> Result<QuarantinedDatabase, StoreError> {
     let salvaged = copy_beside(dir)?;
     let path = dir.join(quarantine_database(dir)?);
-    finish(dir)?;
+    finish_interrupted_swap(dir)?;
     Ok(QuarantinedDatabase { path, why: why.to_owned(), salvaged })
 }
 
 /// Moves a finished copy to its place if there is no database, even if its process was killed before it did so.
-pub(super) fn finish(dir: &Path) -> Result<(), StoreError> {
+pub(super) fn finish_interrupted_swap(dir: &Path) -> Result<(), StoreError> {
     let (copy, path) = (dir.join(FINISHED), path_in(dir));
     if path.exists() {
         return db::remove(&copy);
@@ -104,7 +104,7 @@ fn copy_beside(dir: &Path) -> Result<Option<Salvaged>, StoreError> {
 fn quarantine_database(dir: &Path) -> Result<String, StoreError> {
     let names = unique_names::numbered(&format!("{FILE}.broken"), "", 1);
     let name = unique_names::first_free(names, |name| dir.join(name).exists());
-    for beside in BESIDE.iter().chain(&[""]) {
+    for beside in SQLITE_SIDECAR_SUFFIXES.iter().chain(&[""]) {
         let (from, to) = (dir.join(format!("{FILE}{beside}")), dir.join(format!("{name}{beside}")));
         if from.exists() {
             fs::rename(&from, &to).map_err(StoreError::file(&from))?;

@@ -79,11 +79,11 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
             _ => {}
         }
     }
-    name_lost_runs(&transaction).map_err(failed("copy the history"))?;
+    insert_placeholder_runs(&transaction).map_err(failed("copy the history"))?;
     for gap in lost_inputs {
         mark_lost_inputs(&transaction, gap).map_err(failed("mark what is lost"))?;
     }
-    drop_strays(&transaction).map_err(failed("copy the history"))?;
+    delete_orphans(&transaction).map_err(failed("copy the history"))?;
     // Numbers that may have been shown are not used again.
     let numbers = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
     let reserved = numbers.filter(|numbers| (0..=NUMBER_AT_MOST).contains(numbers)).max().unwrap_or_default();
@@ -93,7 +93,7 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
 }
 
 /// Adds a run for records whose run was lost.
-fn name_lost_runs(connection: &Connection) -> rusqlite::Result<()> {
+fn insert_placeholder_runs(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "INSERT INTO runs (number, id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason, \
              thinned) \
@@ -104,7 +104,7 @@ fn name_lost_runs(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Deletes rows whose run or file is missing.
-fn drop_strays(connection: &Connection) -> rusqlite::Result<()> {
+fn delete_orphans(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "DELETE FROM run_starts WHERE run NOT IN (SELECT number FROM runs);
          DELETE FROM inputs WHERE run NOT IN (SELECT number FROM runs);

@@ -78,7 +78,7 @@ pub(super) struct GivenUp {
 
 impl Shared {
     /// Returns why nothing can be written at the moment; `None` if writing works.
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(super) fn write_error(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -297,7 +297,7 @@ impl WriterThread {
 
     fn give_up(&mut self, entries: &[Entry]) {
         self.gave_up = true;
-        let why = self.shared.trouble().unwrap_or_else(|| "the database refused them".to_owned());
+        let why = self.shared.write_error().unwrap_or_else(|| "the database refused them".to_owned());
         let mut given_up = self.shared.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         let events = entries.iter().map(Entry::events).sum::<usize>();
         let written_tick = self.writer.written_tick();
@@ -309,7 +309,7 @@ impl WriterThread {
             self.shared.is_damaged.store(true, Ordering::Release);
         }
         let what = format!("the history cannot be written: {error}");
-        if self.shared.trouble().is_none() {
+        if self.shared.write_error().is_none() {
             let since = match self.writer.written_tick() {
                 Some(tick) => format!("what happened after tick {tick}"),
                 None => "what happens".to_owned(),

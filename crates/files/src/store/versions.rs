@@ -246,7 +246,7 @@ impl FileVersions {
                 }
                 LocationStatus::HistoryGone if Instant::now() < until => std::thread::sleep(ANEW_LOOK),
                 LocationStatus::HistoryGone | LocationStatus::WorkspaceGone => {
-                    return place.trouble(standing).map_or(Ok(()), Err);
+                    return place.problem(standing).map_or(Ok(()), Err);
                 }
             }
         }

@@ -90,11 +90,11 @@ impl Writer {
     pub(super) fn check_place(&mut self) -> Result<bool, StoreError> {
         let standing = self.place.check();
         if !matches!(standing, LocationStatus::LockGone | LocationStatus::HistoryGone) {
-            return self.place.trouble(standing).map_or(Ok(false), Err);
+            return self.place.problem(standing).map_or(Ok(false), Err);
         }
         let dir = self.place.dir().to_owned();
         if self.place.has_other_lock() && !self.lock.holds_workspace() {
-            return self.place.trouble(LocationStatus::Replaced).map_or(Ok(false), Err);
+            return self.place.problem(LocationStatus::Replaced).map_or(Ok(false), Err);
         }
         // While the workspace is locked, a process that left another lock file there was refused, and has released it
         // or soon will.

@@ -67,7 +67,7 @@ fn record_outside_change(world: &mut World, change: OutsideChange) {
         let what = format!("{by} overwrote an external edit without seeing it; the edit is kept as version {version}");
         let remedy = "compare the two versions of the file, and restore the edit if needed";
         let place = Some(path.to_string());
-        let warning = Warning { place, version: Some(version), ..Warning::new(what).remedy(remedy) };
+        let warning = Warning { place, version: Some(version), ..Warning::new(what).with_remedy(remedy) };
         world.resource_mut::<EventLog>().write(EventDraft::of(&warning).cause(seq));
     }
 }

@@ -1,13 +1,14 @@
-//! The common beginning and end of two lists or texts.
+//! The common beginning and end of two lists or texts. For the bytes of texts, a part may end inside a character; the
+//! beginning and the end may overlap.
 
 /// Returns how many items two lists begin with in common.
-pub fn common_prefix<T: PartialEq>(one: &[T], other: &[T]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+pub fn common_prefix<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// Returns how many items two lists end with in common.
-pub fn common_suffix<T: PartialEq>(one: &[T], other: &[T]) -> usize {
-    one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
+pub fn common_suffix<T: PartialEq>(a: &[T], b: &[T]) -> usize {
+    a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub fn plain(text: &str) -> Result<Vec<String>, GlobError> {
 
 /// Expands a glob that forbids, over [folded] paths: if it is invalid, to globs for everything that it could mean. A
 /// glob for the content of a folder also forbids replacing the folder by a file.
-pub fn limit(text: &str) -> Vec<String> {
+pub fn expand_deny(text: &str) -> Vec<String> {
     let seen: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     let seen = folded(&seen);
     if seen.trim().is_empty() {
@@ -192,7 +192,7 @@ pub fn all_within(inner: &[String], outer: &[String]) -> bool {
 }
 
 /// Returns globs that only match what both lists match: as much of the intersection as plain globs can express.
-pub fn meet(one: &[String], other: &[String]) -> Vec<String> {
+pub fn intersect(one: &[String], other: &[String]) -> Vec<String> {
     let mut both: Vec<String> = Vec::new();
     for a in one {
         for b in other {
@@ -307,9 +307,12 @@ mod tests {
             ("[x", &["**"]),
             (" ", &[]),
         ] {
-            assert_eq!(limit(text), globs, "{text}");
+            assert_eq!(expand_deny(text), globs, "{text}");
         }
-        assert!(any_matches(&limit(&format!("deep/{}", "x".repeat(600))), &format!("deep/{}/y", "x".repeat(600))));
+        assert!(any_matches(
+            &expand_deny(&format!("deep/{}", "x".repeat(600))),
+            &format!("deep/{}/y", "x".repeat(600))
+        ));
     }
 
     #[test]
@@ -358,10 +361,10 @@ mod tests {
     #[test]
     fn the_intersection_matches_what_both_lists_match() {
         let list = |globs: &[&str]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(meet(&list(&["a/**", "b/**"]), &list(&["a/x", "c"])), list(&["a/x"]));
-        assert_eq!(meet(&list(&["a/**"]), &list(&["**/*.md"])), list(&["a/**/*.md"]));
-        assert_eq!(meet(&list(&["a*"]), &list(&["*b"])), list(&[]));
-        assert_eq!(meet(&list(&["**"]), &list(&["a", "b/**"])), list(&["a", "b/**"]));
+        assert_eq!(intersect(&list(&["a/**", "b/**"]), &list(&["a/x", "c"])), list(&["a/x"]));
+        assert_eq!(intersect(&list(&["a/**"]), &list(&["**/*.md"])), list(&["a/**/*.md"]));
+        assert_eq!(intersect(&list(&["a*"]), &list(&["*b"])), list(&[]));
+        assert_eq!(intersect(&list(&["**"]), &list(&["a", "b/**"])), list(&["a", "b/**"]));
     }
 
     fn glob() -> impl Strategy<Value = String> {
@@ -415,7 +418,7 @@ mod tests {
             paths in prop::collection::vec(path(), 30),
         ) {
             let is_within = all_within(&inner, &outer);
-            let both = meet(&inner, &outer);
+            let both = intersect(&inner, &outer);
             for path in &paths {
                 let (by_inner, by_outer) = (any_matches(&inner, path), any_matches(&outer, path));
                 prop_assert!(!is_within || !by_inner || by_outer, "{outer:?} {inner:?} {path}");
@@ -433,7 +436,7 @@ mod tests {
             text in "[ab{},./*?!\\\\é\u{301}]{0,24}",
             path in prop::collection::vec("[abáé]{1,3}", 1..5).prop_map(|parts| parts.join("/")),
         ) {
-            let (limit, widest) = (limit(&text), widen(&folded(&text)));
+            let (limit, widest) = (expand_deny(&text), widen(&folded(&text)));
             prop_assert!(!widest.is_empty());
             for glob in limit.iter().chain(&widest) {
                 prop_assert_eq!(plain(glob), Ok(vec![glob.clone()]));

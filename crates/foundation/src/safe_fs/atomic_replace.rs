@@ -42,7 +42,7 @@ pub fn is_incomplete_temporary(name: &str) -> bool {
 
 /// Returns the name of the original file if `name` is the temporary name during an exchange. After a kill at that
 /// moment, it contains the old text, the new text, or a text that someone else had just saved.
-pub fn is_placing(name: &str) -> Option<&str> {
+pub fn original_of_placing(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(PLACING)
 }
 
@@ -85,22 +85,22 @@ pub(super) fn atomic_replace_watched(
         let moved = folder.move_new(beside, folder, name);
         return match moved {
             Ok(()) => folder.sync().map(|()| Replacement::Replaced),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => crossed(folder, beside),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => discard_as_conflict(folder, beside),
             Err(error) => Err(error),
         };
     };
     folder.move_new(beside, folder, &placing)?;
-    let ours = see(folder, &placing)?;
+    let ours = observe(folder, &placing)?;
     // Most concurrent saves happen while the new text is written. A reader at that moment must not see the new text and
     // then overwrite it with the save: the files are only exchanged if no other save is known.
-    if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
-        return crossed(folder, &placing);
+    if observe(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
+        return discard_as_conflict(folder, &placing);
     }
     after(0);
     let placed = match folder.exchange(&placing, name) {
         Ok(()) => after_exchange(folder, &placing, name, over, ours, after)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => crossed(folder, &placing)?,
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => look_and_replace(folder, &placing, name, over)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => discard_as_conflict(folder, &placing)?,
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => check_and_replace(folder, &placing, name, over)?,
         Err(error) => {
             let _ = folder.remove(&placing);
             return Err(error);
@@ -119,14 +119,14 @@ fn after_exchange(
     ours: SeenFile,
     after: &mut dyn FnMut(usize),
 ) -> io::Result<Replacement> {
-    if see(folder, placing)?.hash == Some(over) {
+    if observe(folder, placing)?.hash == Some(over) {
         folder.remove(placing)?;
         return Ok(Replacement::Replaced);
     }
     let (mut put, mut step) = (ours, 1);
     loop {
         after(step);
-        let newest = see(folder, placing)?;
+        let newest = observe(folder, placing)?;
         match folder.exchange(placing, name) {
             // The file was deleted meanwhile: the text that was saved last is restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -136,23 +136,23 @@ fn after_exchange(
             exchanged => exchanged?,
         }
         // The file that is replaced now is the previous one, unless another program has saved the file again.
-        if see(folder, placing)? == put {
-            return crossed(folder, placing);
+        if observe(folder, placing)? == put {
+            return discard_as_conflict(folder, placing);
         }
         (put, step) = (newest, step + 1);
     }
 }
 
 /// If files cannot be exchanged atomically: checks the file again, and renames immediately afterwards.
-fn look_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
-    if see(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
-        return crossed(folder, placing);
+fn check_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
+    if observe(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
+        return discard_as_conflict(folder, placing);
     }
     folder.replace(placing, name)?;
     Ok(Replacement::Replaced)
 }
 
-fn crossed(folder: &Folder, beside: &str) -> io::Result<Replacement> {
+fn discard_as_conflict(folder: &Folder, beside: &str) -> io::Result<Replacement> {
     folder.remove(beside)?;
     Ok(Replacement::Conflict)
 }
@@ -167,13 +167,13 @@ struct SeenFile {
 
 /// Returns the hash of the text in a file; `None` if there is no readable file.
 pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
-    match see(folder, name) {
+    match observe(folder, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         seen => Ok(seen?.hash),
     }
 }
 
-fn see(folder: &Folder, name: &str) -> io::Result<SeenFile> {
+fn observe(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     let found = folder.metadata(name)?;
     let seen = |hash| Ok(SeenFile { number: found.number, hash });
     if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
@@ -312,9 +312,9 @@ mod tests {
     #[test]
     fn hidden_names_are_distinguished() {
         let beside = temporary_name("a.md");
-        assert!(is_incomplete_temporary(&beside) && is_placing(&beside).is_none());
-        assert_eq!(is_placing(&placing_name(&beside)), Some("a.md"));
-        assert!(!is_incomplete_temporary("a.workshop-writing") && is_placing("a.md").is_none());
+        assert!(is_incomplete_temporary(&beside) && original_of_placing(&beside).is_none());
+        assert_eq!(original_of_placing(&placing_name(&beside)), Some("a.md"));
+        assert!(!is_incomplete_temporary("a.workshop-writing") && original_of_placing("a.md").is_none());
         assert!(temporary_name(&"x".repeat(250)).len() < 255);
     }
 }

@@ -65,7 +65,7 @@ pub enum Layer {
     Store,
 }
 
-/// The systems of one layer in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Floor::Mind))`. A layer
+/// The systems of one layer in one phase: `system.in_set(InPhase(WorkshopSystems::Decide, Layer::Mind))`. A layer
 /// orders its own systems within a phase.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InPhase(pub WorkshopSystems, pub Layer);
@@ -79,7 +79,7 @@ const PHASES: [WorkshopSystems; 6] = [
     WorkshopSystems::Record,
 ];
 
-const FLOORS: [Layer; 15] = [
+const LAYERS: [Layer; 15] = [
     Layer::Inputs,
     Layer::Workspace,
     Layer::Agent,
@@ -105,8 +105,8 @@ pub fn plugin(app: &mut App) {
         schedule.set_executor(SingleThreadedExecutor::new());
         let mut before: Option<InPhase> = None;
         for phase in PHASES {
-            for floor in FLOORS {
-                let set = InPhase(phase, floor);
+            for layer in LAYERS {
+                let set = InPhase(phase, layer);
                 if let Some(before) = before {
                     schedule.configure_sets(set.after(before));
                 }

@@ -97,7 +97,7 @@ impl Db {
     }
 
     /// Performs several changes in one transaction.
-    pub(super) fn together<T>(&self, act: impl FnOnce(&Self) -> Result<T, DbError>) -> Result<T, DbError> {
+    pub(super) fn in_transaction<T>(&self, act: impl FnOnce(&Self) -> Result<T, DbError>) -> Result<T, DbError> {
         let transaction = self.note_damage(self.connection.unchecked_transaction())?;
         let done = act(self)?;
         self.note_damage(transaction.commit())?;

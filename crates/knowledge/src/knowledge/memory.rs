@@ -15,9 +15,9 @@ pub const ID_PREFIX: &str = "k-";
 /// The maximum length of a memory id in bytes.
 const ID_BYTES_AT_MOST: usize = 64;
 /// The default importance.
-pub const USUAL_IMPORTANCE: f32 = 0.5;
+pub const DEFAULT_IMPORTANCE: f32 = 0.5;
 /// The default weight of an edge.
-pub const USUAL_WEIGHT: f32 = 1.0;
+pub const DEFAULT_WEIGHT: f32 = 1.0;
 /// The last character of a content that was shortened.
 const CUT_MARK: char = '…';
 
@@ -185,16 +185,16 @@ pub struct Memory {
 impl Memory {
     /// Creates a fact of default importance; the content is [normalised](tidy).
     pub fn new(agent: &Id, content: &str, created: Option<i64>) -> Self {
-        let content = tidy(content).text;
+        let content = normalize(content).text;
         Self {
-            id: made_id(agent, &content, created.unwrap_or(-1)),
+            id: derive_id(agent, &content, created.unwrap_or(-1)),
             agent: agent.clone(),
             content,
             kind: MemoryKind::default(),
             tags: Vec::new(),
             created,
             updated: None,
-            importance: USUAL_IMPORTANCE,
+            importance: DEFAULT_IMPORTANCE,
             source: Source::default(),
             shared: false,
             pinned: false,
@@ -219,7 +219,7 @@ impl Memory {
 }
 
 /// Returns an id that follows from the agent, the content and the time, so that a replay creates the same ids.
-pub fn made_id(agent: &str, content: &str, salt: i64) -> Id {
+pub fn derive_id(agent: &str, content: &str, salt: i64) -> Id {
     let text = format!("{agent}\0{content}\0{salt}");
     format!("{ID_PREFIX}{:016x}", content_hash(text.as_bytes())).into()
 }
@@ -247,7 +247,7 @@ pub struct NormalizedMemory {
 }
 
 /// Normalises a content: trims it, unifies its line breaks, and shortens it to the maximum length.
-pub fn tidy(content: &str) -> NormalizedMemory {
+pub fn normalize(content: &str) -> NormalizedMemory {
     let text =
         if content.contains('\r') { content.replace("\r\n", "\n").replace('\r', "\n") } else { content.to_owned() };
     let text = text.trim();
@@ -265,11 +265,11 @@ mod tests {
     #[test]
     fn content_is_shortened_between_characters_and_marked() {
         let long = "東".repeat(400_000);
-        let tidied = tidy(&long);
+        let tidied = normalize(&long);
         assert!(tidied.text.len() <= CONTENT_BYTES_AT_MOST && tidied.text.ends_with('…'));
         assert_eq!(tidied.cut_from, Some(1_200_000));
-        assert_eq!(tidy(&tidied.text), NormalizedMemory { text: tidied.text.clone(), cut_from: None });
-        assert_eq!(tidy(" a\r\nb\rc \n").text, "a\nb\nc");
+        assert_eq!(normalize(&tidied.text), NormalizedMemory { text: tidied.text.clone(), cut_from: None });
+        assert_eq!(normalize(" a\r\nb\rc \n").text, "a\nb\nc");
     }
 
     #[test]

@@ -16,6 +16,6 @@ pub use embedding::{Embedder, Embedding, EmbeddingError, MiniLm, MiniLmError, Mo
 pub use file::{FileError, KnowledgeFile, Owner};
 pub use graph::{Graph, memory_json};
 pub use index::{Entry, Index, RecallCount, Viewer};
-pub use knowledge_base::{AnyEmbedder, FileChange, KnowledgeBase, KnowledgeError, Read, Write};
+pub use knowledge_base::{AnyEmbedder, FileChange, KnowledgeBase, KnowledgeError, ReadSummary, Write};
 pub use memory::{Edge, Memory, MemoryKind, Relation, Source};
 pub use recall::{Filter, Query, Recalled, ScoreParts};

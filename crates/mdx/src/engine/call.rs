@@ -15,7 +15,7 @@ use super::event_loop::{Incoming, Link, Machine, Session};
 use super::failure::Source;
 use super::host::{HostAnswer, HostCall};
 use super::limits::{EngineLimits, GRACE, LINES_AT_ONCE, REQUESTS_AT_ONCE};
-use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
+use super::outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
 use super::strip::Program;
 
 /// The stack size in addition to the engine's own limit: for the native functions that it calls, in any build.
@@ -70,7 +70,7 @@ pub struct RunningCall {
     requests: Receiver<HostCall>,
     logged: Receiver<LogLine>,
     answers: Sender<Incoming>,
-    finished: Receiver<ToolOutcome>,
+    finished: Receiver<CodeOutcome>,
     pulse: Arc<Pulse>,
     limits: EngineLimits,
     is_finished: bool,
@@ -85,7 +85,7 @@ pub enum CallEvent {
     /// It sends a request and waits for the answer.
     Asks(HostCall),
     /// It has ended. No further event follows.
-    Finished(ToolOutcome),
+    Finished(CodeOutcome),
 }
 
 impl ToolCall {
@@ -105,7 +105,7 @@ impl ToolCall {
         machine: &Machine,
         ctx: &Ctx<'js>,
         session: rquickjs::Result<Session<'_, 'js>>,
-    ) -> ToolOutcome {
+    ) -> CodeOutcome {
         let program = match self.program() {
             Ok(program) => program,
             Err(failure) => return failed(failure),
@@ -126,7 +126,7 @@ impl ToolCall {
                 Err(ToolFailure::new(FailureKind::Engine, text))
             }
         };
-        ToolOutcome {
+        CodeOutcome {
             result,
             log: machine.shared.log.borrow_mut().take(),
             ran: machine.shared.clock.ran(),
@@ -174,11 +174,11 @@ impl ToolCall {
 }
 
 /// Sends the outcome of a call.
-pub(super) struct Finish(Sender<ToolOutcome>);
+pub(super) struct Finish(Sender<CodeOutcome>);
 
 impl Finish {
     /// Sends the outcome.
-    pub(super) fn with(self, outcome: ToolOutcome) {
+    pub(super) fn with(self, outcome: CodeOutcome) {
         // There is no receiver if the call was abandoned.
         let _ = self.0.send(outcome);
     }
@@ -212,8 +212,8 @@ pub(super) fn start_on_thread(
 }
 
 /// Returns the outcome of a call that failed before it ran.
-pub(super) fn failed(failure: ToolFailure) -> ToolOutcome {
-    ToolOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
+pub(super) fn failed(failure: ToolFailure) -> CodeOutcome {
+    CodeOutcome { result: Err(failure), log: Vec::new(), ran: Default::default(), waited: Default::default() }
 }
 
 /// Shortens a text to `bytes_at_most` bytes, with a mark if it was cut.
@@ -263,7 +263,7 @@ impl RunningCall {
         move || pulse.has_ended()
     }
 
-    fn finish(&mut self, outcome: ToolOutcome) -> CallEvent {
+    fn finish(&mut self, outcome: CodeOutcome) -> CallEvent {
         self.is_finished = true;
         self.pulse.cancel();
         CallEvent::Finished(outcome)
@@ -282,7 +282,7 @@ impl RunningCall {
     }
 
     /// Waits for the end of the call, on a thread that may block.
-    pub fn wait(mut self, mut host: impl FnMut(HostCall) -> HostAnswer) -> ToolOutcome {
+    pub fn wait(mut self, mut host: impl FnMut(HostCall) -> HostAnswer) -> CodeOutcome {
         loop {
             match self.poll() {
                 Some(CallEvent::Asks(asked)) => {

@@ -23,7 +23,7 @@ use super::failure::{Source, script_failure};
 use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
-use super::outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
+use super::outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
 use super::strip::Program;
 
 /// The script that the runtime runs.
@@ -102,7 +102,7 @@ impl ToolCall {
         })
     }
 
-    fn run_external(&self, runtime: &ExternalRuntime, link: Link) -> ToolOutcome {
+    fn run_external(&self, runtime: &ExternalRuntime, link: Link) -> CodeOutcome {
         let program = match self.program() {
             Ok(program) => program,
             Err(failure) => return failed(failure),
@@ -195,7 +195,7 @@ impl Running {
         call: &ToolCall,
         runtime: &ExternalRuntime,
         (program, link): (&Arc<Program>, &Link),
-    ) -> ToolOutcome {
+    ) -> CodeOutcome {
         let result = loop {
             self.note_time();
             if let Some(stop) = self.stop(link, call.limits.wait) {
@@ -224,7 +224,7 @@ impl Running {
         };
         self.note_time();
         let (ran, waited) = self.spent;
-        ToolOutcome {
+        CodeOutcome {
             result: result.map(|text| cut(text, call.limits.output_bytes)),
             log: self.log.take(),
             ran,

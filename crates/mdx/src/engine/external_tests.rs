@@ -68,7 +68,7 @@ fn host(asked: HostCall) -> HostAnswer {
 }
 
 /// Returns the results of a call in each installed runtime and in the embedded engine.
-fn everywhere(body: &str) -> Vec<(String, ToolOutcome)> {
+fn everywhere(body: &str) -> Vec<(String, CodeOutcome)> {
     let outside = runtimes().into_iter().map(|runtime| (runtime.name.clone(), call(body).start_in(found_as(&runtime))));
     let embedded = ("the embedded engine".to_owned(), call(body).start());
     outside.chain([embedded]).map(|(name, running)| (name, running.wait(host))).collect()

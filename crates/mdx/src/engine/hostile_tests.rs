@@ -28,7 +28,7 @@ fn nobody() -> HostAnswer {
 }
 
 /// Runs the code. Returns the outcome, and the time until it was reported.
-fn run(code: &str) -> Option<(ToolOutcome, Duration)> {
+fn run(code: &str) -> Option<(CodeOutcome, Duration)> {
     let program = strip(code, 1 << 20).ok()?;
     let call = ToolCall {
         code: ToolCode::Ready(program.into()),

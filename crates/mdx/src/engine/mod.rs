@@ -51,6 +51,6 @@ pub use imports::import_candidates;
 pub use limits::EngineLimits;
 pub use links::{FileLinks, links_of};
 pub use module_runtime::ModuleFiles;
-pub use outcome::{FailureKind, LogLine, ToolFailure, ToolOutcome};
+pub use outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
 pub use running_module::{ModuleCommand, ModuleDescription, ModuleMessage, ModuleTool, RunningModule};
 pub use strip::{Program, StripError, strip};

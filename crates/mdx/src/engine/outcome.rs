@@ -9,7 +9,7 @@ use super::limits::EngineLimits;
 
 /// The outcome of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct ToolOutcome {
+pub struct CodeOutcome {
     /// The result for the model: a string as it is, anything else as JSON, undefined as an empty text. The failure is
     /// for the model as well.
     pub result: Result<String, ToolFailure>,

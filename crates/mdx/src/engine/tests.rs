@@ -35,7 +35,7 @@ fn nobody(asked: HostCall) -> HostAnswer {
     HostAnswer::Refused { reason: format!("nobody answers {:?}", asked.request) }
 }
 
-fn outcome(code: &str) -> ToolOutcome {
+fn outcome(code: &str) -> CodeOutcome {
     call(code, json!({})).start().wait(nobody)
 }
 

@@ -73,13 +73,13 @@ pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
             Trigger::Calendar(_) if trigger.names_its_hour() => (done_secs, now_secs),
             Trigger::Calendar(_) => (now_secs - passed_secs, now_secs),
         };
-        let (since, now) = (shown(since)?, shown(now)?);
+        let (since, now) = (local_to_zoned(since)?, local_to_zoned(now)?);
         if since >= now {
             return None;
         }
         let mut due = due_of(trigger, routine, (&since, &now), Timestamp::from_second(began_secs).ok()?)?;
         if let Trigger::Every(_) = trigger {
-            due.at = shown(due.at.timestamp().as_second() - set_back_secs)?;
+            due.at = local_to_zoned(due.at.timestamp().as_second() - set_back_secs)?;
         }
         Some(due)
     };
@@ -88,17 +88,17 @@ pub fn due_by_reading(heartbeat: &Heartbeat, clock: ClockReading) -> Vec<Due> {
 
 /// Converts a UTC time to local time, both in seconds since 1970, by the time zone of this computer, including
 /// daylight-saving time.
-pub fn shown_here(utc_secs: i64) -> i64 {
-    shown_in(utc_secs, TimeZone::system())
+pub fn utc_to_local(utc_secs: i64) -> i64 {
+    utc_to_zone(utc_secs, TimeZone::system())
 }
 
-pub(super) fn shown_in(utc_secs: i64, zone: TimeZone) -> i64 {
+pub(super) fn utc_to_zone(utc_secs: i64, zone: TimeZone) -> i64 {
     let offset = Timestamp::from_second(utc_secs).map(|moment| zone.to_offset(moment).seconds());
     utc_secs.saturating_add(i64::from(offset.unwrap_or(0)))
 }
 
 /// Converts a local time in seconds since 1970 to a zoned time in UTC.
-fn shown(secs: i64) -> Option<Zoned> {
+fn local_to_zoned(secs: i64) -> Option<Zoned> {
     Some(Timestamp::from_second(secs).ok()?.to_zoned(TimeZone::UTC))
 }
 

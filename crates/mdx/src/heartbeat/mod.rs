@@ -12,7 +12,7 @@ mod trigger_parser;
 #[cfg(test)]
 mod tests;
 
-pub use due::{ClockReading, Due, due, due_by_clock, due_by_reading, shown_here};
+pub use due::{ClockReading, Due, due, due_by_clock, due_by_reading, utc_to_local};
 pub use read::{Heartbeat, Routine, read};
 pub use trigger::Trigger;
 pub use trigger_parser::{EXAMPLES, TriggerError, parse as parse_trigger};

@@ -265,8 +265,8 @@ fn a_repeated_hour_has_its_intervals_and_fires_certain_times_once() {
 fn daylight_saving_time_is_applied_where_it_exists() {
     let shown = |month, day| {
         let noon = zoned(2026, month, day, 12, 0, "UTC").timestamp().as_second();
-        super::due::shown_in(noon, zone_of("Europe/Zurich")) - noon
+        super::due::utc_to_zone(noon, zone_of("Europe/Zurich")) - noon
     };
     assert_eq!((shown(1, 14), shown(7, 14)), (3_600, 7_200));
-    assert_eq!(super::due::shown_in(i64::MAX, TimeZone::UTC), i64::MAX);
+    assert_eq!(super::due::utc_to_zone(i64::MAX, TimeZone::UTC), i64::MAX);
 }

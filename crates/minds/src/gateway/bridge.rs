@@ -236,7 +236,7 @@ impl WorkerBridge {
     }
 
     /// Whether a provider is in cooldown.
-    pub(super) fn rests(&self, provider: &str) -> bool {
+    pub(super) fn is_cooling_down(&self, provider: &str) -> bool {
         self.worker.as_ref().is_some_and(|worker| !worker.rests().remaining(provider, Instant::now()).is_zero())
     }
 

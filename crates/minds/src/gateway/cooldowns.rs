@@ -37,7 +37,7 @@ impl Cooldowns {
             None if now < rest.until => return,
             None => {
                 rest.times = rest.times.saturating_add(1);
-                policy.rest_secs(rest.times - 1)
+                policy.cooldown_secs(rest.times - 1)
             }
         };
         rest.until = rest.until.max(now + Duration::from_secs_f64(secs));

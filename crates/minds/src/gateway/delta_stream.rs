@@ -63,7 +63,11 @@ impl DeltaStream {
                 let chars = name.chars().count() + arguments.chars().count();
                 count(chars.saturating_sub(std::mem::replace(&mut calls[position], chars)));
                 let arguments = redactor.json_so_far(LiveCall::kept(arguments));
-                pieces.take(StreamedPiece::Call { position, name: &redactor.known(name), arguments: &arguments });
+                pieces.take(StreamedPiece::Call {
+                    position,
+                    name: &redactor.redact_known(name),
+                    arguments: &arguments,
+                });
             }
         })
     }

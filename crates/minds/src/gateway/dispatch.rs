@@ -456,7 +456,7 @@ pub(super) fn send(
             continue;
         }
         let choice = &question.choice;
-        if on.bridge.rests(&choice.provider) {
+        if on.bridge.is_cooling_down(&choice.provider) {
             continue;
         }
         let mut terms = settings.terms(&choice.provider);

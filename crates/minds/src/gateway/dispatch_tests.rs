@@ -570,6 +570,6 @@ fn a_missing_key_is_named() {
     tick(&mut app, 3);
     assert_eq!(heard(&app), [(2, 1, Err(FailureKind::Unauthorised))]);
     let log = app.world().resource::<EventLog>().unwritten().to_vec();
-    assert!(log[0].event().to_do().contains("set GEMINI_API_KEY in the environment"));
+    assert!(log[0].event().remedy().contains("set GEMINI_API_KEY in the environment"));
     assert_eq!(log[0].draft.agent, Some(Id::from("a")));
 }

@@ -218,7 +218,7 @@ impl Keys {
 
     /// Removes all keys, and everything that looks like a key, from a text.
     pub fn redact(&self, text: &str) -> String {
-        self.redactor().all(text)
+        self.redactor().redact_all(text)
     }
 }
 

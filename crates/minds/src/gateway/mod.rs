@@ -277,7 +277,7 @@ pub fn must_wait(world: &mut World) -> bool {
         let asked = world.resource::<RequestQueue>().in_flight.values();
         asked
             .into_iter()
-            .any(|question| bridge.rests(&question.choice.provider) && !bridge.has_sent(question.request.id))
+            .any(|question| bridge.is_cooling_down(&question.choice.provider) && !bridge.has_sent(question.request.id))
     };
     on_bridge(world, |bridge, live| {
         bridge.receive_events(live);

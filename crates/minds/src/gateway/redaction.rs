@@ -45,7 +45,7 @@ impl Redactor {
     }
 
     /// Removes the known keys. Everything else is kept: an answer may well be about keys.
-    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in self.0.iter().filter(|secret| !secret.is_empty()) {
             if text.contains(secret.as_str()) {
@@ -57,8 +57,8 @@ impl Redactor {
 
     /// Removes the known keys, and everything that looks like a key or is in the position of one, including user names
     /// and passwords in URLs.
-    pub fn all(&self, text: &str) -> String {
-        text::hide_user_info(&redact_lookalikes(&self.known(text)))
+    pub fn redact_all(&self, text: &str) -> String {
+        text::hide_user_info(&redact_lookalikes(&self.redact_known(text)))
     }
 
     /// Returns the length in bytes of the prefix that contains no beginning of a key: the rest may continue as one.
@@ -77,13 +77,13 @@ impl Redactor {
 
     /// Returns the part of an incomplete text that is safe to show, without known keys and a possible beginning of one
     /// at its end.
-    pub fn so_far<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.known(&text[..self.keyless_len(text)])
+    pub fn redact_partial<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.redact_known(&text[..self.keyless_len(text)])
     }
 
-    /// Like [`all`](Self::all), for JSON text, in which characters can be escaped.
+    /// Like [`redact_partial`](Self::redact_partial), for JSON text, in which characters can be escaped.
     pub fn json_so_far(&self, json: &str) -> String {
-        self.so_far(&without_idle_escapes(json)).into_owned()
+        self.redact_partial(&without_redundant_escapes(json)).into_owned()
     }
 
     /// Removes the known keys from every part of an answer.
@@ -135,7 +135,7 @@ impl Redactor {
     }
 
     fn owned(&self, text: String) -> String {
-        match self.known(&text) {
+        match self.redact_known(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(clean) => clean,
         }
@@ -173,7 +173,7 @@ impl RedactedStream {
 
 /// Removes unnecessary escapes from JSON text: those of letters, digits and other characters of keys. An incomplete
 /// escape is left out.
-fn without_idle_escapes(json: &str) -> Cow<'_, str> {
+fn without_redundant_escapes(json: &str) -> Cow<'_, str> {
     if !json.contains('\\') {
         return Cow::Borrowed(json);
     }
@@ -242,7 +242,7 @@ pub fn quote(text: &str, redactor: &Redactor) -> String {
         return "its value is not text".to_owned();
     }
     let readable: String = text.chars().filter(|c| c.is_whitespace() || !is_odd(*c)).collect();
-    text::truncate(&text::one_line(&redactor.all(&readable)), QUOTE_CHARS)
+    text::truncate(&text::one_line(&redactor.redact_all(&readable)), QUOTE_CHARS)
 }
 
 /// Whether this is readable text rather than compressed or other binary data.

@@ -33,7 +33,7 @@ impl RetryPolicy {
     /// Counts a failed attempt and returns the seconds to wait before the next; `None` to give up. If part of an answer
     /// has arrived, it was paid for, and there is no retry. The wait is at least `at_least_secs`; `jitter` in 0..1
     /// spreads requests that failed together.
-    pub fn after(
+    pub fn next_delay_secs(
         &self,
         cause: ErrorCause,
         has_output: bool,
@@ -41,7 +41,7 @@ impl RetryPolicy {
         (at_least_secs, jitter): (f64, f64),
     ) -> Option<f64> {
         tries.made += 1;
-        if has_output || !may_pass(cause) || tries.made >= self.attempts {
+        if has_output || !is_transient(cause) || tries.made >= self.attempts {
             return None;
         }
         let backoff = Backoff::new(self.first_delay_secs, self.longest_delay_secs);
@@ -60,13 +60,13 @@ impl RetryPolicy {
     }
 
     /// Returns the cooldown in seconds of a provider that did not specify one, after this many previous refusals.
-    pub fn rest_secs(&self, times_before: u32) -> f64 {
+    pub fn cooldown_secs(&self, times_before: u32) -> f64 {
         Backoff::new(self.first_delay_secs, 2.0 * self.longest_delay_secs).wait_secs(times_before)
     }
 }
 
 /// Whether a retry may succeed.
-fn may_pass(cause: ErrorCause) -> bool {
+fn is_transient(cause: ErrorCause) -> bool {
     match cause {
         ErrorCause::Status { status, .. } => matches!(status, 408 | 429 | 500..=599),
         ErrorCause::Connect | ErrorCause::Stalled(_) | ErrorCause::Agent(AgentFault::Ended) => true,
@@ -137,12 +137,16 @@ mod tests {
     #[test]
     fn permanent_errors_are_never_retried() {
         for code in [400, 401, 403, 404, 422] {
-            assert_eq!(POLICY.after(status(code, None), false, &mut Attempts::default(), (0.0, 0.5)), None, "{code}");
+            assert_eq!(
+                POLICY.next_delay_secs(status(code, None), false, &mut Attempts::default(), (0.0, 0.5)),
+                None,
+                "{code}"
+            );
         }
         for cause in
             [ErrorCause::Refused, ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled]
         {
-            assert_eq!(POLICY.after(cause, false, &mut Attempts::default(), (0.0, 0.5)), None, "{cause:?}");
+            assert_eq!(POLICY.next_delay_secs(cause, false, &mut Attempts::default(), (0.0, 0.5)), None, "{cause:?}");
         }
     }
 
@@ -150,7 +154,9 @@ mod tests {
     fn waits_grow_and_stop_after_four_attempts() {
         let mut tries = Attempts::default();
         let waits: Vec<_> =
-            std::iter::from_fn(|| POLICY.after(status(503, None), false, &mut tries, (0.0, 1.0))).take(10).collect();
+            std::iter::from_fn(|| POLICY.next_delay_secs(status(503, None), false, &mut tries, (0.0, 1.0)))
+                .take(10)
+                .collect();
         assert_eq!(waits, [1.0, 2.0, 4.0]);
         assert_eq!(tries, Attempts { made: 4, waited_secs: 7.0 });
     }
@@ -158,19 +164,30 @@ mod tests {
     #[test]
     fn jitter_is_between_half_and_full_delay() {
         for jitter in [0.0, 0.3, 1.0, 7.0, -2.0] {
-            let delay = POLICY.after(ErrorCause::Connect, false, &mut Attempts::default(), (0.0, jitter)).unwrap();
+            let delay =
+                POLICY.next_delay_secs(ErrorCause::Connect, false, &mut Attempts::default(), (0.0, jitter)).unwrap();
             assert!((0.5..=1.0).contains(&delay), "{delay}");
         }
     }
 
     #[test]
     fn retry_after_is_honoured_unless_it_is_too_long() {
-        assert_eq!(POLICY.after(status(429, Some(7.0)), false, &mut Attempts::default(), (0.0, 0.0)), Some(7.0));
-        assert_eq!(POLICY.after(status(429, Some(3600.0)), false, &mut Attempts::default(), (0.0, 0.0)), None);
-        assert_eq!(POLICY.after(status(429, None), false, &mut Attempts::default(), (9.0, 0.0)), Some(9.0));
-        assert_eq!(POLICY.after(status(500, None), false, &mut Attempts::default(), (31.0, 0.0)), None);
+        assert_eq!(
+            POLICY.next_delay_secs(status(429, Some(7.0)), false, &mut Attempts::default(), (0.0, 0.0)),
+            Some(7.0)
+        );
+        assert_eq!(
+            POLICY.next_delay_secs(status(429, Some(3600.0)), false, &mut Attempts::default(), (0.0, 0.0)),
+            None
+        );
+        assert_eq!(POLICY.next_delay_secs(status(429, None), false, &mut Attempts::default(), (9.0, 0.0)), Some(9.0));
+        assert_eq!(POLICY.next_delay_secs(status(500, None), false, &mut Attempts::default(), (31.0, 0.0)), None);
         let mut tries = Attempts { made: 1, waited_secs: 50.0 };
-        assert_eq!(POLICY.after(status(429, Some(20.0)), false, &mut tries, (0.0, 0.0)), None, "the total is capped");
+        assert_eq!(
+            POLICY.next_delay_secs(status(429, Some(20.0)), false, &mut tries, (0.0, 0.0)),
+            None,
+            "the total is capped"
+        );
     }
 
     #[test]

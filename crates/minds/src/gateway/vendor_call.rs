@@ -192,7 +192,8 @@ async fn ask(call: &Call, progress: &mut AttemptState) -> Result<Completion, Pro
         let (provider_name, now) = (&call.choice.provider, Instant::now());
         call.rests.note_refusal(provider_name, error.cause, &call.terms.retry, now);
         let at_least_secs = call.rests.remaining(provider_name, now).as_secs_f64();
-        match call.terms.retry.after(error.cause, has_output, &mut progress.tries, (at_least_secs, chance())) {
+        match call.terms.retry.next_delay_secs(error.cause, has_output, &mut progress.tries, (at_least_secs, chance()))
+        {
             Some(wait_secs) => {
                 tracing::debug!("{} failed ({:?}), trying again", call.choice.provider, error.cause);
                 tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;

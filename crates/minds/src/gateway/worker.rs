@@ -51,7 +51,7 @@ pub struct Worker {
     events: Receiver<GatewayEvent>,
     cancel_all: CancellationToken,
     done: Receiver<()>,
-    rests: Cooldowns,
+    cooldowns: Cooldowns,
 }
 
 /// Why a command was not accepted.
@@ -94,7 +94,7 @@ impl Worker {
             // The message is dropped if the world no longer exists.
             let _ = done_sender.send(());
         })?;
-        Ok(Self { commands: Some(commands), events, cancel_all, done, rests })
+        Ok(Self { commands: Some(commands), events, cancel_all, done, cooldowns: rests })
     }
 
     /// Sends a command, without waiting.
@@ -108,7 +108,7 @@ impl Worker {
 
     /// Returns the cooldowns of providers.
     pub(super) fn rests(&self) -> &Cooldowns {
-        &self.rests
+        &self.cooldowns
     }
 
     /// Returns the next event, if there is one.
@@ -496,7 +496,7 @@ fn simulate(
         let cause = ErrorCause::Status { status, retry_after_secs: retry_after_secs.map(f64::from) };
         // The seed replaces randomness: the same request has the same waits each time.
         let jitter = (request.seed.wrapping_add(u64::from(tries.made)) % 1000) as f64 / 1000.0;
-        match terms.retry.after(cause, false, &mut tries, (0.0, jitter)) {
+        match terms.retry.next_delay_secs(cause, false, &mut tries, (0.0, jitter)) {
             Some(wait_secs) => latency_secs += wait_secs as f32,
             None => {
                 let error = ProviderError::new(cause, message);

@@ -62,7 +62,7 @@ pub const TASK_BEFORE: &str = "Done before this:";
 /// The prefix of the paragraph after a delegated task, which is written by the room and not by a person.
 pub const HANDED_OVER: &str = "System message: this task was handed over to you by ";
 
-/// The prefix of the paragraph after a task that names its workflow step.
+/// The prefix of the paragraph, after a task, in which its workflow step is named.
 pub const STEP: &str = "This is the step ";
 /// The texts before and after the number of the round of a repeated step; the maximum and a full stop follow.
 pub const ROUND: (&str, &str) = ("round ", " of at most ");

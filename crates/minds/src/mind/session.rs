@@ -30,7 +30,7 @@ impl Session {
     /// otherwise learn to claim them instead of acting.
     pub fn append(&mut self, asked: &str, answered: &str, done: &[String], settings: &MindSettings) {
         let chars = settings.session_message_chars_at_most;
-        if !self.goes_on(asked, answered, chars) {
+        if !self.merge_repeated(asked, answered, chars) {
             self.push_text(Role::User, asked, chars);
             self.push_text(Role::Assistant, answered, chars);
         }
@@ -44,7 +44,7 @@ impl Session {
 
     /// Appends the reply to the last one if the request repeats the one before, such as to read the same board. Returns
     /// whether it did.
-    fn goes_on(&mut self, asked: &str, answered: &str, chars: usize) -> bool {
+    fn merge_repeated(&mut self, asked: &str, answered: &str, chars: usize) -> bool {
         let [.., before, last] = &mut self.messages[..] else { return false };
         let is_same = (before.role, last.role) == (Role::User, Role::Assistant) && before.text == asked;
         let fits = last.text.chars().count() + answered.chars().count() < chars;

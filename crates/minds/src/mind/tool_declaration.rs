@@ -1,7 +1,7 @@
 //! The declaration of a tool for a model.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -30,19 +30,27 @@ impl ToolDeclaration {
 #[serde(from = "Value")]
 pub struct ToolSchema(Arc<CountedSchema>);
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 struct CountedSchema {
     schema: Value,
-    chars: usize,
+    chars: OnceLock<usize>,
 }
+
+impl PartialEq for CountedSchema {
+    fn eq(&self, other: &Self) -> bool {
+        self.schema == other.schema
+    }
+}
+
+impl Eq for CountedSchema {}
 
 impl ToolSchema {
     /// Returns the number of characters to send.
     pub fn chars(&self) -> usize {
-        self.0.chars
+        *self.0.chars.get_or_init(|| self.0.schema.to_string().chars().count())
     }
 
-    /// Returns the schema as JSON.
+    /// Returns the schema; copies it if it is shared.
     pub fn into_value(self) -> Value {
         Arc::unwrap_or_clone(self.0).schema
     }
@@ -50,8 +58,7 @@ impl ToolSchema {
 
 impl From<Value> for ToolSchema {
     fn from(schema: Value) -> Self {
-        let chars = schema.to_string().chars().count();
-        Self(Arc::new(CountedSchema { schema, chars }))
+        Self(Arc::new(CountedSchema { schema, chars: OnceLock::new() }))
     }
 }
 

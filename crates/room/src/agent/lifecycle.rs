@@ -43,7 +43,7 @@ impl From<&AgentEntry> for WantedAgent {
 /// The roster's state besides the agents themselves.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Waiting {
+pub(super) struct RosterState {
     /// Scene entries whose profile no file defines yet.
     pub(super) pending: BTreeMap<Id, WantedAgent>,
     /// The last number used for ids and names with each stem.
@@ -73,7 +73,7 @@ struct LeftName {
 /// How many names of agents that left are kept; the oldest become free first.
 const LEFT_NAMES_KEPT: usize = 1_000;
 
-impl Waiting {
+impl RosterState {
     /// The stem itself if the name is free, otherwise the stem with the next number.
     fn name(&mut self, stem: &str) -> Id {
         let mut name: Id = stem.into();
@@ -241,7 +241,7 @@ fn add_dropped_agent(
         let margin = world.resource::<AgentSettings>().spawn_margin();
         position = spawn_place(position, world.resource::<TopmostElement>().0, margin);
     }
-    let id = world.resource_scope(|world, mut waiting: Mut<Waiting>| {
+    let id = world.resource_scope(|world, mut waiting: Mut<RosterState>| {
         let roster = world.resource::<Roster>();
         match id {
             Some(id) if roster.key(&id).is_none() && !waiting.pending.contains_key(&id) => id,
@@ -257,7 +257,7 @@ fn add_dropped_agent(
         keys.insert("behaviour".into(), json!(behaviour));
     }
     world.write_message(SceneWrite::AddAgent { keys });
-    if world.resource_mut::<Waiting>().refused.remove(&told) {
+    if world.resource_mut::<RosterState>().refused.remove(&told) {
         report(world, source(&told), Vec::new());
     }
     spawn(world, &WantedAgent { id, profile, position: Some(position), behaviour, line: None });
@@ -279,7 +279,7 @@ fn add_scene_agent(world: &mut World, mut wanted: WantedAgent) {
 fn wait(world: &mut World, wanted: WantedAgent) {
     let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
     report(world, source(&wanted.id), vec![problem]);
-    world.resource_mut::<Waiting>().pending.insert(wanted.id.clone(), wanted);
+    world.resource_mut::<RosterState>().pending.insert(wanted.id.clone(), wanted);
 }
 
 fn change_profile(world: &mut World, mut wanted: WantedAgent) {
@@ -336,7 +336,7 @@ pub(super) fn follow_profiles(
             world.write_message(BehaviourFollows { agent: agent.0, behaviour });
         }
     }
-    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<RosterState>().pending.values().cloned().collect();
     for wanted in pending {
         let profiles = world.resource::<Profiles>();
         if !profiles.is_defined(&profiles.resolve(&wanted.profile)) {
@@ -362,7 +362,7 @@ fn rename(world: &mut World, entity: Entity, stem: &str) {
     if is_of_stem(&old, stem) {
         return;
     }
-    let mut waiting = world.resource_mut::<Waiting>();
+    let mut waiting = world.resource_mut::<RosterState>();
     waiting.names.remove(&old);
     let name = waiting.name(stem);
     if let Some(mut agent) = world.get_mut::<Agent>(entity) {
@@ -375,7 +375,7 @@ fn spawn(world: &mut World, wanted: &WantedAgent) {
     let (stem, own) = (profile.name.clone(), profile.behaviour);
     let start = wanted.position.unwrap_or_else(|| place(world));
     let start_behaviour = wanted.behaviour.or(own).unwrap_or_default();
-    let name = world.resource_mut::<Waiting>().name_of(&wanted.id, &stem);
+    let name = world.resource_mut::<RosterState>().name_of(&wanted.id, &stem);
     let draft = EventDraft::of(&events::AgentAdded {
         profile: wanted.profile.clone(),
         name: name.clone(),
@@ -400,8 +400,8 @@ pub(super) fn insert_entity(world: &mut World, agent: Agent, random: AgentRandom
 
 /// A position above the elements for an agent without one: ten side by side, then the next row.
 fn place(world: &mut World) -> Vec2 {
-    let index = world.resource::<Waiting>().placed;
-    world.resource_mut::<Waiting>().placed += 1;
+    let index = world.resource::<RosterState>().placed;
+    world.resource_mut::<RosterState>().placed += 1;
     let settings = world.resource::<AgentSettings>();
     let bottom = world.resource::<TopmostElement>().0.map_or(0.0, |top| top + settings.spawn_margin_units);
     let (column, row) = ((index % 10) as f32, (index / 10) as f32);
@@ -416,7 +416,7 @@ fn remove(world: &mut World, id: &Id) -> bool {
     let draft = EventDraft::of(&events::AgentRemoved { profile: agent.profile.clone() }).agent(id);
     let cause: Seq = world.resource_mut::<EventLog>().write(draft.cause(agent.added));
     world.resource_mut::<Roster>().remove(agent.key, id);
-    world.resource_mut::<Waiting>().keep_name(id.clone(), agent.name.clone());
+    world.resource_mut::<RosterState>().keep_name(id.clone(), agent.name.clone());
     world.despawn(entity);
     world.write_message(AgentRemoved { agent: agent.key, id: id.clone(), cause });
     true
@@ -428,7 +428,7 @@ fn entity(world: &World, id: &str) -> Option<Entity> {
 }
 
 fn forget_pending(world: &mut World, id: &Id) -> bool {
-    let was = world.resource_mut::<Waiting>().pending.remove(id).is_some();
+    let was = world.resource_mut::<RosterState>().pending.remove(id).is_some();
     if was {
         report(world, source(id), Vec::new());
     }
@@ -455,9 +455,9 @@ pub(super) fn report(world: &mut World, source: String, problems: Vec<Problem>) 
 
 /// Reports that something could not be done: in the log, and as a problem until it is done after all.
 fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
-    let warning = Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).remedy(remedy.to_owned()) };
+    let warning = Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).with_remedy(remedy.to_owned()) };
     world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
-    world.resource_mut::<Waiting>().refused.insert(id.into());
+    world.resource_mut::<RosterState>().refused.insert(id.into());
     report(world, source(id), vec![Problem::error(source(id), what, remedy)]);
 }
 
@@ -470,7 +470,7 @@ pub(super) fn store_topmost(mut reach: MessageReader<TopElementHeight>, mut topm
 
 /// Reports the problems of pending entries again, after a world was loaded.
 pub(super) fn report_pending(world: &mut World) {
-    let pending: Vec<WantedAgent> = world.resource::<Waiting>().pending.values().cloned().collect();
+    let pending: Vec<WantedAgent> = world.resource::<RosterState>().pending.values().cloned().collect();
     for wanted in pending {
         let problem = unknown_profile(world, &wanted.id, &wanted.profile, wanted.line);
         report(world, source(&wanted.id), vec![problem]);

@@ -108,7 +108,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Profiles>()
         .init_resource::<Roster>()
         .init_resource::<KnownSkills>()
-        .init_resource::<lifecycle::Waiting>()
+        .init_resource::<lifecycle::RosterState>()
         .init_resource::<TopmostElement>();
     app.add_systems(
         Tick,

@@ -4,7 +4,7 @@ use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
 use serde::{Deserialize, Serialize};
 
-use super::lifecycle::{TopmostElement, Waiting, insert_entity, report, report_pending};
+use super::lifecycle::{RosterState, TopmostElement, insert_entity, report, report_pending};
 use super::registry::Profiles;
 use super::roster::{Agent, Roster};
 use crate::base::{AgentKey, Behaviour, Id, Seq};
@@ -54,7 +54,7 @@ struct AgentSaved {
 pub(super) struct AgentsSaved {
     next_key: AgentKey,
     topmost: TopmostElement,
-    waiting: Waiting,
+    waiting: RosterState,
     agents: Vec<AgentSaved>,
 }
 
@@ -71,7 +71,7 @@ impl Section for AgentsSaved {
         Self {
             next_key: roster.next_key(),
             topmost: *world.resource::<TopmostElement>(),
-            waiting: world.resource::<Waiting>().clone(),
+            waiting: world.resource::<RosterState>().clone(),
             agents: agents.collect(),
         }
     }

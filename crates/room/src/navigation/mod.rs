@@ -15,7 +15,7 @@ pub use footprint::Footprint;
 pub use furniture::{Seat, Use};
 pub use obstacles::Obstacles;
 pub use route::route;
-pub use slot_claims::{Claims, Turn};
+pub use slot_claims::{Claims, Destination};
 
 /// The width of a figure: the smallest distance between two agents.
 pub const BODY_UNITS: f32 = 44.0;

@@ -13,7 +13,7 @@ use crate::base::{AgentKey, ElementKey};
 
 /// The destination of an agent that wants to read a board.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Turn {
+pub enum Destination {
     /// To a place of its own.
     Place(Vec2),
     /// All places are taken, so it waits in the queue or where it is.
@@ -43,18 +43,24 @@ pub struct Claims {
 impl Claims {
     /// Claims a place in front of a board for an agent at `from`, or the end of the queue. An earlier claim there is
     /// released first.
-    pub fn claim(&mut self, board: (ElementKey, Vec2), agent: AgentKey, from: Vec2, obstacles: &Obstacles) -> Turn {
+    pub fn claim(
+        &mut self,
+        board: (ElementKey, Vec2),
+        agent: AgentKey,
+        from: Vec2,
+        obstacles: &Obstacles,
+    ) -> Destination {
         self.release(board.0, agent);
         let claims = self.boards.entry(board.0).or_default();
         if claims.waiting.is_empty()
             && let Some(slot) = claims.free_slot(board.1, from, obstacles)
         {
             claims.taken.push((agent, slot));
-            return Turn::Place(place(board.1, slot));
+            return Destination::Place(place(board.1, slot));
         }
         let number = claims.waiting.len();
         claims.waiting.push(agent);
-        Turn::Wait { number, at: waiting_place(board.1, number, obstacles) }
+        Destination::Wait { number, at: waiting_place(board.1, number, obstacles) }
     }
 
     /// Releases an agent's claim in front of a board.
@@ -112,7 +118,7 @@ impl Claims {
     }
 
     /// Moves the queue in front of a board up. Returns the new places of all agents that move.
-    pub fn move_up(&mut self, board: (ElementKey, Vec2), obstacles: &Obstacles) -> Vec<(AgentKey, Turn)> {
+    pub fn move_up(&mut self, board: (ElementKey, Vec2), obstacles: &Obstacles) -> Vec<(AgentKey, Destination)> {
         let Some(claims) = self.boards.get_mut(&board.0) else { return Vec::new() };
         let mut moved = Vec::new();
         while !claims.waiting.is_empty()
@@ -121,16 +127,14 @@ impl Claims {
         {
             let agent = claims.waiting.remove(0);
             claims.taken.push((agent, slot));
-            moved.push((agent, Turn::Place(place(board.1, slot))));
+            moved.push((agent, Destination::Place(place(board.1, slot))));
         }
         if !moved.is_empty() {
             // Agents beyond the queue's places wait where they are.
             let rest = claims.waiting.iter().enumerate().take(WAITING_PLACES);
-            moved.extend(
-                rest.map(|(number, agent)| {
-                    (*agent, Turn::Wait { number, at: waiting_place(board.1, number, obstacles) })
-                }),
-            );
+            moved.extend(rest.map(|(number, agent)| {
+                (*agent, Destination::Wait { number, at: waiting_place(board.1, number, obstacles) })
+            }));
         }
         moved
     }
@@ -149,7 +153,7 @@ mod tests {
 
     const BOARD: (ElementKey, Vec2) = (ElementKey(1), Vec2::ZERO);
 
-    fn full() -> (Claims, Vec<Turn>) {
+    fn full() -> (Claims, Vec<Destination>) {
         let mut claims = Claims::default();
         let turns = (0..30)
             .map(|agent| claims.claim(BOARD, AgentKey(agent), Vec2::new(0.0, -400.0), &Obstacles::default()))
@@ -163,8 +167,8 @@ mod tests {
         let places: Vec<Vec2> = turns
             .iter()
             .filter_map(|turn| match turn {
-                Turn::Place(at) => Some(*at),
-                Turn::Wait { .. } => None,
+                Destination::Place(at) => Some(*at),
+                Destination::Wait { .. } => None,
             })
             .collect();
         for (index, place) in places.iter().enumerate() {
@@ -173,7 +177,9 @@ mod tests {
         let waits = turns[places.len()..].iter().enumerate();
         assert!(waits.clone().count() > 7);
         for (expected, turn) in waits {
-            assert!(matches!(turn, Turn::Wait { number, at } if *number == expected && at.is_some() == (expected < 7)));
+            assert!(
+                matches!(turn, Destination::Wait { number, at } if *number == expected && at.is_some() == (expected < 7))
+            );
         }
         assert_eq!(claims.held().len(), 30);
     }
@@ -181,13 +187,13 @@ mod tests {
     #[test]
     fn the_queue_moves_up_in_order_when_an_agent_leaves() {
         let (mut claims, turns) = full();
-        let seated = turns.iter().filter(|turn| matches!(turn, Turn::Place(_))).count() as u32;
-        let Turn::Place(freed) = turns[3] else { panic!("the fourth has a place") };
+        let seated = turns.iter().filter(|turn| matches!(turn, Destination::Place(_))).count() as u32;
+        let Destination::Place(freed) = turns[3] else { panic!("the fourth has a place") };
         assert!(claims.move_up(BOARD, &Obstacles::default()).is_empty(), "nothing is free");
         claims.release(BOARD.0, AgentKey(3));
         let moved = claims.move_up(BOARD, &Obstacles::default());
-        assert_eq!(moved[0], (AgentKey(seated), Turn::Place(freed)));
-        assert!(matches!(moved[1], (agent, Turn::Wait { number: 0, .. }) if agent == AgentKey(seated + 1)));
+        assert_eq!(moved[0], (AgentKey(seated), Destination::Place(freed)));
+        assert!(matches!(moved[1], (agent, Destination::Wait { number: 0, .. }) if agent == AgentKey(seated + 1)));
         assert_eq!(claims.place_of(BOARD, AgentKey(seated)), Some(freed));
         for agent in 0..30 {
             claims.release(BOARD.0, AgentKey(agent));
@@ -211,6 +217,6 @@ mod tests {
         let (mut claims, _) = full();
         claims.release(BOARD.0, AgentKey(0));
         let late = claims.claim(BOARD, AgentKey(99), Vec2::ZERO, &Obstacles::default());
-        assert!(matches!(late, Turn::Wait { number, .. } if number > 0));
+        assert!(matches!(late, Destination::Wait { number, .. } if number > 0));
     }
 }

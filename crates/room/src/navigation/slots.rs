@@ -7,7 +7,7 @@ use super::{BODY_UNITS, CLEARANCE_UNITS};
 
 /// The places in front of a board, relative to its center: two arcs, in which no agent covers the board or overlaps
 /// another, and the queue behind them. The lower side of a board is its front.
-const FRONT: [[(f32, f32); 10]; 2] = [
+const READING_OFFSETS: [[(f32, f32); 10]; 2] = [
     [
         (0.0, -100.0),
         (-45.0, -90.0),
@@ -35,8 +35,8 @@ const FRONT: [[(f32, f32); 10]; 2] = [
     ],
 ];
 /// How many places of the first arc are in front of the board or beside it.
-const BEFORE: usize = 7;
-const LINE: [(f32, f32); 7] = [
+const FRONT_COUNT: usize = 7;
+const QUEUE_OFFSETS: [(f32, f32); 7] = [
     (0.0, -187.0),
     (-46.0, -186.0),
     (46.0, -186.0),
@@ -46,7 +46,7 @@ const LINE: [(f32, f32); 7] = [
     (133.0, -146.0),
 ];
 /// The number of places in the queue.
-pub const WAITING_PLACES: usize = LINE.len();
+pub const WAITING_PLACES: usize = QUEUE_OFFSETS.len();
 /// The distance between two agents that talk, so that both are fully visible.
 pub const TALK_UNITS: f32 = 1.5 * BODY_UNITS;
 /// The number of rings of places around a point.
@@ -57,18 +57,18 @@ pub type Slot = u8;
 
 /// The position of a place at a board.
 pub fn place(board: Vec2, slot: Slot) -> Vec2 {
-    let (row, index) = (usize::from(slot) / FRONT[0].len(), usize::from(slot) % FRONT[0].len());
-    let (x, y) = FRONT[row.min(FRONT.len() - 1)][index];
+    let (row, index) = (usize::from(slot) / READING_OFFSETS[0].len(), usize::from(slot) % READING_OFFSETS[0].len());
+    let (x, y) = READING_OFFSETS[row.min(READING_OFFSETS.len() - 1)][index];
     board + Vec2::new(x, y)
 }
 
 /// The places at a board from which an agent can read, in order of preference: by row, then by distance. The places
 /// behind a board are used only if there is no room in front of it.
 pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slot> {
-    let slots = 0..(FRONT.len() * FRONT[0].len()) as Slot;
+    let slots = 0..(READING_OFFSETS.len() * READING_OFFSETS[0].len()) as Slot;
     let row = |slot: Slot| match usize::from(slot) {
-        slot if slot < BEFORE => 0,
-        slot if slot < FRONT[0].len() => 2,
+        slot if slot < FRONT_COUNT => 0,
+        slot if slot < READING_OFFSETS[0].len() => 2,
         _ => 1,
     };
     let mut open: Vec<Slot> = slots.filter(|slot| !obstacles.blocks(place(board, *slot))).collect();
@@ -82,7 +82,7 @@ pub fn reading_places(board: Vec2, from: Vec2, obstacles: &Obstacles) -> Vec<Slo
 
 /// The position of the waiting agent with this number, from 0; `None` for later ones, which wait where they are.
 pub fn waiting_place(board: Vec2, number: usize, obstacles: &Obstacles) -> Option<Vec2> {
-    let open = LINE.iter().map(|(x, y)| board + Vec2::new(*x, *y)).filter(|place| !obstacles.blocks(*place));
+    let open = QUEUE_OFFSETS.iter().map(|(x, y)| board + Vec2::new(*x, *y)).filter(|place| !obstacles.blocks(*place));
     open.into_iter().nth(number)
 }
 

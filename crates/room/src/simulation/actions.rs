@@ -56,7 +56,7 @@ pub(super) fn start_next_actions(
         }
         let strolls = body.state.0.lower() == State::Wandering && body.walk.course.kind == WalkKind::Stroll;
         while body.state.0.is_available() && !strolls {
-            if !take_up(&mut sim, &mut body, listener.as_ref(), (&mut due, &mut at_work)) {
+            if !start_next(&mut sim, &mut body, listener.as_ref(), (&mut due, &mut at_work)) {
                 break;
             }
         }
@@ -78,7 +78,7 @@ fn listener(sim: &SimContext, bodies: &Query<AgentQuery>, agent: Entity) -> Opti
 }
 
 /// Starts the next queued action or work; returns whether there was one.
-fn take_up(
+fn start_next(
     sim: &mut SimContext,
     body: &mut AgentQueryItem,
     listener: Option<&Listener>,

@@ -40,7 +40,7 @@ pub(super) fn fire_timers(
                 sim.transition(&mut body, StateEvent::TimerDue, cause);
             }
             Timer::Stroll => stroll(&mut sim, &mut body),
-            Timer::Heartbeat => {
+            Timer::LookAround => {
                 let seen = heartbeat(&mut sim, &mut body);
                 reacted.write_batch(seen.and_then(|seen| reactions.glance(agent, seen, now, &sim.attention)));
             }
@@ -108,13 +108,13 @@ fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> 
         return None;
     }
     if body.activity.visit.is_some() {
-        if !sim.stays(body, Timer::Heartbeat) {
+        if !sim.stays(body, Timer::LookAround) {
             sim.apply_state(body);
         }
         return None;
     }
     if sim.may_visit(body, sim.movement.visit_on_heartbeat) {
-        sim.set(body, Timer::Heartbeat, sim.now() + ticks(sim.movement.stroll_secs));
+        sim.set(body, Timer::LookAround, sim.now() + ticks(sim.movement.stroll_secs));
         return None;
     }
     let position = body.position.0;
@@ -129,7 +129,7 @@ fn heartbeat(sim: &mut SimContext, body: &mut AgentQueryItem) -> Option<Passed> 
         None => "looking around".into(),
     };
     let until = sim.now() + ticks(sim.attention.heartbeat_lasts_secs);
-    sim.transition(body, StateEvent::Heartbeat { until, why }, None);
+    sim.transition(body, StateEvent::LookAround { until, why }, None);
     if let Some(entry) = interest {
         let reach = sim.movement.reading_reach_units;
         let way = (position - entry.position).clamp_length_max(reach);

@@ -65,7 +65,7 @@ pub(super) fn apply_behaviour_changes(
 }
 
 fn warn_unknown_agent(sim: &mut SimContext, id: &Id, cause: Seq) {
-    let warning = Warning::new(format!("there is no agent {id}")).remedy("use the id of an agent in the room");
+    let warning = Warning::new(format!("there is no agent {id}")).with_remedy("use the id of an agent in the room");
     sim.log.write(EventDraft::of(&warning).cause(cause));
 }
 

@@ -205,7 +205,7 @@ pub enum Timer {
     /// A stroll gets a new target.
     Stroll,
     /// An idle agent looks around.
-    Heartbeat,
+    LookAround,
     /// It seeks information.
     Seek,
     /// A delayed action in its queue is due.
@@ -214,7 +214,7 @@ pub enum Timer {
     GiveUp,
 }
 
-const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::Heartbeat, Timer::Seek, Timer::Due, Timer::GiveUp];
+const TIMERS: [Timer; 6] = [Timer::State, Timer::Stroll, Timer::LookAround, Timer::Seek, Timer::Due, Timer::GiveUp];
 
 /// The rest of the room's state of an agent.
 #[derive(Component, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -487,7 +487,7 @@ pub(super) fn add_agent_components(
     match agent.start_behaviour {
         Behaviour::Stationary => {
             let wait = random.between(attention.heartbeat_least_secs, attention.heartbeat_most_secs);
-            calendar.set(agent.key, &mut activity, Timer::Heartbeat, now + ticks(wait));
+            calendar.set(agent.key, &mut activity, Timer::LookAround, now + ticks(wait));
         }
         Behaviour::Wander => {
             let spread = random.index(ticks(movement.stroll_secs) as usize) as u64;

@@ -79,7 +79,7 @@ impl SimContext<'_> {
         let course = match body.state.0.state() {
             State::Idle => {
                 let wait = body.random.between(self.attention.heartbeat_least_secs, self.attention.heartbeat_most_secs);
-                self.set(body, Timer::Heartbeat, now + ticks(wait));
+                self.set(body, Timer::LookAround, now + ticks(wait));
                 self.homeward(body)
             }
             State::Wandering if body.state.0.is_on_errand() => match body.activity.doing {

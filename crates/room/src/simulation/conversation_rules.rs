@@ -94,7 +94,7 @@ impl TalkLedger {
     /// talked before, or the news is newer than anything that either knew when they last did. News from conversations
     /// does not count, so a room in which nothing changes costs nothing. `heard` is the newest origin that either has
     /// heard of.
-    pub fn fits(
+    pub fn may_pair_talk(
         &self,
         pair: (AgentKey, AgentKey),
         heard: Provenance,
@@ -109,7 +109,7 @@ impl TalkLedger {
     }
 
     /// Records that a conversation began.
-    pub fn began(&mut self, kind: ConversationKind, now: u64, settings: &ConversationSettings) {
+    pub fn record_start(&mut self, kind: ConversationKind, now: u64, settings: &ConversationSettings) {
         if kind >= ConversationKind::Relationship {
             self.next_banter = self.next_banter.max(now) + banter_every(settings).unwrap_or(0);
         }
@@ -137,7 +137,7 @@ impl TalkLedger {
 
     /// Returns the suitable pair that talked least recently; of equal pairs the one with the smallest keys. Stops at
     /// the first pair that never talked, so `pairs` must be in order of keys.
-    pub fn choose(&self, pairs: impl Iterator<Item = (AgentKey, AgentKey)>) -> Option<(AgentKey, AgentKey)> {
+    pub fn least_recent_pair(&self, pairs: impl Iterator<Item = (AgentKey, AgentKey)>) -> Option<(AgentKey, AgentKey)> {
         let mut best: Option<(u64, (AgentKey, AgentKey))> = None;
         for pair in pairs {
             match self.last(pair.0, pair.1) {
@@ -320,17 +320,17 @@ mod tests {
         let mut ledger = TalkLedger::default();
         let (a, b, c) = (AgentKey(0), AgentKey(1), AgentKey(2));
         let long_after = ticks(settings.news_secs) + 101;
-        assert!(ledger.fits((a, b), heard(0, 0), 10, &settings), "they never met");
-        assert!(!ledger.fits((a, b), heard(0, 100), long_after, &settings), "who came in long ago is no news");
+        assert!(ledger.may_pair_talk((a, b), heard(0, 0), 10, &settings), "they never met");
+        assert!(!ledger.may_pair_talk((a, b), heard(0, 100), long_after, &settings), "who came in long ago is no news");
         ledger.record_conversation(&[b, a], Seq(5), 100);
         let later = 100 + ticks(settings.pair_secs);
-        assert!(!ledger.fits((a, b), heard(5, 150), later, &settings), "both knew it when they talked");
-        assert!(!ledger.fits((a, b), heard(6, 150), later - 1, &settings), "too soon");
-        assert!(!ledger.fits((a, b), heard(6, 150), 51 + long_after, &settings), "it is no news any more");
-        assert!(ledger.fits((a, b), heard(6, 150), later, &settings));
+        assert!(!ledger.may_pair_talk((a, b), heard(5, 150), later, &settings), "both knew it when they talked");
+        assert!(!ledger.may_pair_talk((a, b), heard(6, 150), later - 1, &settings), "too soon");
+        assert!(!ledger.may_pair_talk((a, b), heard(6, 150), 51 + long_after, &settings), "it is no news any more");
+        assert!(ledger.may_pair_talk((a, b), heard(6, 150), later, &settings));
         ledger.record_conversation(&[a, c], Seq(5), 90);
-        assert_eq!(ledger.choose([(a, b), (a, c)].into_iter()), Some((a, c)));
-        assert_eq!(ledger.choose([(a, b), (a, c), (b, c)].into_iter()), Some((b, c)));
+        assert_eq!(ledger.least_recent_pair([(a, b), (a, c)].into_iter()), Some((a, c)));
+        assert_eq!(ledger.least_recent_pair([(a, b), (a, c), (b, c)].into_iter()), Some((b, c)));
         ledger.forget(a);
         assert_eq!(ledger.last(a, b), None);
     }
@@ -342,8 +342,8 @@ mod tests {
         let mut began = Vec::new();
         for now in (0..4 * hour()).filter(|now| !(hour()..2 * hour()).contains(now)) {
             if ledger.may_banter(now, &settings) {
-                ledger.began(ConversationKind::Chance, now, &settings);
-                ledger.began(ConversationKind::Task, now, &settings);
+                ledger.record_start(ConversationKind::Chance, now, &settings);
+                ledger.record_start(ConversationKind::Task, now, &settings);
                 began.push(now);
             }
         }

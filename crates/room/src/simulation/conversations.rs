@@ -23,7 +23,7 @@ use crate::navigation::slots;
 use crate::schedule::ticks;
 
 /// How many agents one check for a pair considers, and how many others near each.
-const LOOK_AT_MOST: usize = 500;
+const MAX_CANDIDATES: usize = 500;
 
 /// The name of a conversation in the log.
 pub fn session_of(conversation: ConversationKey) -> Id {
@@ -239,8 +239,8 @@ fn leave(table: &mut ConversationContext, key: ConversationKey, agent: AgentKey)
 
 /// The keys of the agents that one check considers.
 fn looked_at(begin: u32, everyone: u32) -> impl Iterator<Item = u32> + Clone {
-    let begin = if everyone <= LOOK_AT_MOST as u32 { 0 } else { begin };
-    (begin..begin + everyone.min(LOOK_AT_MOST as u32)).map(move |agent| agent % everyone)
+    let begin = if everyone <= MAX_CANDIDATES as u32 { 0 } else { begin };
+    (begin..begin + everyone.min(MAX_CANDIDATES as u32)).map(move |agent| agent % everyone)
 }
 
 /// Looks for two agents that could have an unprompted conversation, at intervals.
@@ -275,7 +275,7 @@ fn look_for_banter(table: &mut ConversationContext) {
             _ => false,
         };
         let heard = one.newer(other);
-        near && heard.hops < hops_at_most && talks.ledger.fits(pair, heard, now, &sim.conversation)
+        near && heard.hops < hops_at_most && talks.ledger.may_pair_talk(pair, heard, now, &sim.conversation)
     };
     let mut related: Vec<(AgentKey, AgentKey)> = talks
         .ties
@@ -285,7 +285,7 @@ fn look_for_banter(table: &mut ConversationContext) {
         .map(|(from, to)| (from.min(to), from.max(to)))
         .collect();
     related.sort_unstable();
-    let tie = talks.ledger.choose(related.iter().copied().filter(|pair| fits(*pair)));
+    let tie = talks.ledger.least_recent_pair(related.iter().copied().filter(|pair| fits(*pair)));
     let mut next_look = talks.next_look;
     let (kind, pair) = match tie {
         Some(pair) => (ConversationKind::Relationship, Some(pair)),
@@ -296,12 +296,12 @@ fn look_for_banter(table: &mut ConversationContext) {
                     around.map_or_else(Vec::new, |at| sim.space.agents_within(at, sim.conversation.reach_units));
                 others.retain(|other| *other > agent);
                 others.sort_unstable();
-                others.into_iter().take(LOOK_AT_MOST).map(move |other| (agent, other))
+                others.into_iter().take(MAX_CANDIDATES).map(move |other| (agent, other))
             };
             let everyone = sim.roster.next_key().0;
             let round = looked_at(talks.next_look, everyone);
             let pairs = round.clone().flat_map(|agent| near(AgentKey(agent))).filter(|pair| fits(*pair));
-            let pair = talks.ledger.choose(pairs);
+            let pair = talks.ledger.least_recent_pair(pairs);
             // A small room is searched completely, from its first agent on; a large one in parts.
             next_look = round.last().map_or(0, |last| (last + 1) % everyone);
             (ConversationKind::Chance, pair)
@@ -451,7 +451,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         body.activity.told.extend(told.iter().copied());
     }
-    talks.ledger.began(proposal.kind, now, &sim.conversation);
+    talks.ledger.record_start(proposal.kind, now, &sim.conversation);
     talks.ledger.record_conversation(&participants, Seq(0), now);
     let turns_at_most = turns_of(proposal.kind, &sim.conversation);
     talks.turns.insert(key, TurnState { cause: started, origin: proposal.origin, ..TurnState::default() });
@@ -523,7 +523,7 @@ fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Propo
 }
 
 /// Whether an agent in this state is free, or about to be.
-pub(super) fn rests(state: State) -> bool {
+pub(super) fn is_free_or_soon(state: State) -> bool {
     state.is_rest() || matches!(state, State::Heartbeat | State::Paused | State::Dragged)
 }
 
@@ -538,7 +538,7 @@ mod tests {
         let (mut seen, mut next) = (vec![0; 1200], 0);
         for _ in 0..12 {
             let round = looked_at(next, 1200);
-            assert_eq!(round.clone().count(), LOOK_AT_MOST);
+            assert_eq!(round.clone().count(), MAX_CANDIDATES);
             for agent in round {
                 seen[agent as usize] += 1;
                 next = (agent + 1) % 1200;

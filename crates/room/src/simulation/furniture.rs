@@ -59,7 +59,7 @@ pub(super) fn apply_furnish_commands(
             }
             Err(why) => {
                 let remedy = "check the furniture in the room, or decor: in the scene";
-                log.write(EventDraft::of(&events::Warning::new(why).remedy(remedy)).cause(cause));
+                log.write(EventDraft::of(&events::Warning::new(why).with_remedy(remedy)).cause(cause));
             }
         }
     }

@@ -170,7 +170,7 @@ fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
     let mut agents = world.query::<(&AgentState, &Queue, &Activity)>();
     quiet
         && agents.iter(world).all(|(state, queue, activity)| {
-            let rests = conversations::rests(state.0.state()) && !state.0.is_on_errand();
+            let rests = conversations::is_free_or_soon(state.0.state()) && !state.0.is_on_errand();
             let nothing_waits =
                 (nobody_reads || queue.0.is_empty()) && activity.work.is_empty() && activity.awaited.is_none();
             let is_at_work = !matches!(activity.doing, ActivityKind::Attending { .. });

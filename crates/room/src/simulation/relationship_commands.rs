@@ -83,7 +83,7 @@ pub(super) fn apply_relationship_commands(
     for command in commands.read() {
         let cause = log.write(EventDraft::of(&events::Input::Relationship(command.into())));
         if let Err((what, remedy)) = change(&mut ties, command, |id| roster.key(id).is_some()) {
-            log.write(EventDraft::of(&events::Warning::new(what).remedy(remedy)).cause(cause));
+            log.write(EventDraft::of(&events::Warning::new(what).with_remedy(remedy)).cause(cause));
         }
     }
     for command in removals.read() {

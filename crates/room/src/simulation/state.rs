@@ -89,7 +89,7 @@ pub enum StateEvent {
     /// Its behaviour when idle changes.
     Behave(Behaviour),
     /// An idle agent looks around until this tick.
-    Heartbeat {
+    LookAround {
         /// The tick at which it stops.
         until: u64,
         /// What it looks at.
@@ -272,7 +272,7 @@ impl Fsm {
                     self.rest();
                 }
             }
-            StateEvent::Heartbeat { until, why } if self.is_available() && self.under == State::Idle => {
+            StateEvent::LookAround { until, why } if self.is_available() && self.under == State::Idle => {
                 self.enter(State::Heartbeat, Some(until), why);
             }
             StateEvent::ConversationStarted { why } if self.may_converse() || (self.errand && !self.is_held()) => {
@@ -372,7 +372,7 @@ mod tests {
             State::Dragged => vec![StateEvent::PickedUp],
             State::Heartbeat => vec![
                 StateEvent::Behave(Behaviour::Stationary),
-                StateEvent::Heartbeat { until: 60, why: "looking around".into() },
+                StateEvent::LookAround { until: 60, why: "looking around".into() },
             ],
             State::Reading => vec![read()],
             State::Working => vec![StateEvent::WorkStarted { why: "at a task".into() }],
@@ -393,12 +393,12 @@ mod tests {
         let table: Vec<(State, Behaviour, StateEvent, State)> = vec![
             (State::Idle, Stationary, StateEvent::Behave(Wander), State::Wandering),
             (State::Idle, Stationary, StateEvent::Behave(Patrol), State::Patrolling),
-            (State::Idle, Stationary, StateEvent::Heartbeat { until: 61, why: "".into() }, State::Heartbeat),
+            (State::Idle, Stationary, StateEvent::LookAround { until: 61, why: "".into() }, State::Heartbeat),
             (State::Idle, Stationary, talk(), State::Conversing),
             (State::Wandering, Wander, StateEvent::Behave(Stationary), State::Idle),
             (State::Wandering, Wander, StateEvent::Behave(Patrol), State::Patrolling),
             (State::Wandering, Wander, talk(), State::Conversing),
-            (State::Wandering, Wander, StateEvent::Heartbeat { until: 61, why: "".into() }, State::Wandering),
+            (State::Wandering, Wander, StateEvent::LookAround { until: 61, why: "".into() }, State::Wandering),
             (State::Patrolling, Patrol, StateEvent::Behave(Wander), State::Wandering),
             (State::Patrolling, Patrol, talk(), State::Conversing),
             (State::Conversing, Wander, talk_over(200), State::Cooldown),
@@ -508,7 +508,7 @@ mod tests {
             Just(StateEvent::Behave(Behaviour::Stationary)),
             Just(StateEvent::Behave(Behaviour::Wander)),
             Just(StateEvent::Behave(Behaviour::Patrol)),
-            (0_u64..400).prop_map(|until| StateEvent::Heartbeat { until, why: "".into() }),
+            (0_u64..400).prop_map(|until| StateEvent::LookAround { until, why: "".into() }),
             Just(talk()),
             (0_u64..400).prop_map(talk_over),
             Just(read()),

@@ -7,7 +7,7 @@ use super::context::SimContext;
 use super::interest::Place;
 use super::steering::{Course, WalkKind};
 use crate::base::{AgentKey, ElementKey};
-use crate::navigation::{BODY_UNITS, Turn, route, slots};
+use crate::navigation::{BODY_UNITS, Destination, route, slots};
 
 /// How near an agent comes to a point at which its path turns.
 const TURN_UNITS: f32 = 2.0;
@@ -160,9 +160,9 @@ impl SimContext<'_> {
 }
 
 /// The destination of an agent at `here` with this turn, and whether it waits there.
-pub(super) fn spot_of(turn: Turn, here: Vec2) -> (Vec2, bool) {
+pub(super) fn spot_of(turn: Destination, here: Vec2) -> (Vec2, bool) {
     match turn {
-        Turn::Place(at) => (at, false),
-        Turn::Wait { at, .. } => (at.unwrap_or(here), true),
+        Destination::Place(at) => (at, false),
+        Destination::Wait { at, .. } => (at.unwrap_or(here), true),
     }
 }

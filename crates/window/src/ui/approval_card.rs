@@ -274,7 +274,7 @@ fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec
         _ => None,
     });
     let preview = match now {
-        Some(now) => question.preview.clone().knowing(&now),
+        Some(now) => question.preview.clone().with_current_text(&now),
         None => question.preview.clone(),
     };
     let id = WidgetId::new(("approval lines", question.approval.id.as_str()));

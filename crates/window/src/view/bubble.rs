@@ -29,7 +29,7 @@ impl Lifetime {
     }
 
     /// Opacity, from 0 to 1, of something that appeared at `born_secs`.
-    pub fn strength(self, born_secs: f64, now_secs: f64) -> f32 {
+    pub fn opacity(self, born_secs: f64, now_secs: f64) -> f32 {
         let age_secs = now_secs - born_secs;
         let fades = ((self.0 - age_secs) / FADES_SECS).clamp(0.0, 1.0);
         (appeared(age_secs) * fades) as f32
@@ -59,7 +59,7 @@ impl Bubble {
 
     /// Opacity, from 0 to 1.
     pub fn strength(&self, now_secs: f64) -> f32 {
-        Lifetime::BUBBLE.strength(self.born_secs, now_secs)
+        Lifetime::BUBBLE.opacity(self.born_secs, now_secs)
     }
 
     /// Scale, growing to 1 while the bubble appears.
@@ -74,7 +74,7 @@ impl Bubble {
 }
 
 /// Truncates plain text to the length of a bubble.
-pub fn cut(plain: &str) -> String {
+pub fn truncated(plain: &str) -> String {
     text::truncate(plain, CHARS_AT_MOST)
 }
 
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn a_refusal_sign_stays_twice_as_long_as_a_bubble() {
-        assert_eq!(Lifetime::REFUSAL.strength(0.0, 5.0), 1.0);
+        assert_eq!(Lifetime::REFUSAL.opacity(0.0, 5.0), 1.0);
         assert!(!Lifetime::REFUSAL.has_expired(0.0, 9.9) && Lifetime::REFUSAL.has_expired(0.0, 10.0));
-        assert_eq!(Lifetime::REFUSAL.strength(0.0, 10.0), 0.0);
+        assert_eq!(Lifetime::REFUSAL.opacity(0.0, 10.0), 0.0);
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_truncated() {
-        assert_eq!(cut(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
-        assert_eq!(cut("short"), "short");
+        assert_eq!(truncated(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
+        assert_eq!(truncated("short"), "short");
     }
 }

@@ -50,12 +50,12 @@ pub struct ToolLine {
     /// All arguments as text.
     pub arguments: String,
     /// The outcome.
-    pub outcome: ToolOutcome,
+    pub outcome: ToolLineOutcome,
 }
 
 /// The outcome of a tool call.
 #[derive(Clone, PartialEq, Debug)]
-pub enum ToolOutcome {
+pub enum ToolLineOutcome {
     /// It is queued.
     Waiting,
     /// It is running.
@@ -80,14 +80,14 @@ impl ToolLine {
     pub fn heading(&self) -> String {
         let about = if self.about.is_empty() { String::new() } else { format!(" {}", self.about) };
         let outcome = match &self.outcome {
-            ToolOutcome::Waiting => "waits".to_owned(),
-            ToolOutcome::Running => "in progress".to_owned(),
-            ToolOutcome::Asked(_) => "needs you".to_owned(),
-            ToolOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
-            ToolOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done differently".to_owned(),
-            ToolOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
-            ToolOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
-            ToolOutcome::Unanswered => "no answer".to_owned(),
+            ToolLineOutcome::Waiting => "waits".to_owned(),
+            ToolLineOutcome::Running => "in progress".to_owned(),
+            ToolLineOutcome::Asked(_) => "needs you".to_owned(),
+            ToolLineOutcome::Answered { .. } if self.has_failed() => "not done".to_owned(),
+            ToolLineOutcome::Answered { end: Some(CallEnd::Otherwise), .. } => "done differently".to_owned(),
+            ToolLineOutcome::Answered { chars: 1, .. } => "1 character".to_owned(),
+            ToolLineOutcome::Answered { chars, .. } => format!("{} characters", grouped(*chars)),
+            ToolLineOutcome::Unanswered => "no answer".to_owned(),
         };
         format!("[{}]{about} ({outcome})", self.name)
     }
@@ -95,8 +95,8 @@ impl ToolLine {
     /// Whether the call failed or was denied.
     pub fn has_failed(&self) -> bool {
         match &self.outcome {
-            ToolOutcome::Answered { end: Some(end), .. } => *end == CallEnd::NotDone,
-            ToolOutcome::Answered { end: None, text, .. } => text.starts_with("Error"),
+            ToolLineOutcome::Answered { end: Some(end), .. } => *end == CallEnd::NotDone,
+            ToolLineOutcome::Answered { end: None, text, .. } => text.starts_with("Error"),
             _ => false,
         }
     }
@@ -154,9 +154,9 @@ pub fn lines<'a>(
     for (number, (call, (_, at))) in calls.iter().zip(open).enumerate() {
         if let Some(ChatLine::Tool(line)) = lines.get_mut(at) {
             line.outcome = match &call.progress {
-                CallProgress::Pending => ToolOutcome::Waiting,
-                CallProgress::Running => nested_approval(calls, number).unwrap_or(ToolOutcome::Running),
-                CallProgress::Asked(why) => ToolOutcome::Asked(why.clone()),
+                CallProgress::Pending => ToolLineOutcome::Waiting,
+                CallProgress::Running => nested_approval(calls, number).unwrap_or(ToolLineOutcome::Running),
+                CallProgress::Asked(why) => ToolLineOutcome::Asked(why.clone()),
                 CallProgress::Answered(text) => answered_outcome(text, call.end),
             };
         }
@@ -165,25 +165,25 @@ pub fn lines<'a>(
 }
 
 /// The approval that is pending for a nested call made by this call's code.
-fn nested_approval(calls: &[Call], number: usize) -> Option<ToolOutcome> {
+fn nested_approval(calls: &[Call], number: usize) -> Option<ToolLineOutcome> {
     let mut own = calls.iter().filter(|call| call.within.as_ref().is_some_and(|within| within.call == number));
     own.find_map(|call| {
-        if let CallProgress::Asked(why) = &call.progress { Some(ToolOutcome::Asked(why.clone())) } else { None }
+        if let CallProgress::Asked(why) = &call.progress { Some(ToolLineOutcome::Asked(why.clone())) } else { None }
     })
 }
 
-fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolOutcome {
-    ToolOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
+fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolLineOutcome {
+    ToolLineOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
 }
 
 /// A result whose call is unknown.
-fn unmatched_result(answers: &str, outcome: ToolOutcome) -> ToolLine {
+fn unmatched_result(answers: &str, outcome: ToolLineOutcome) -> ToolLine {
     ToolLine { name: "a tool".to_owned(), about: truncate(answers, ABOUT_CHARS), arguments: String::new(), outcome }
 }
 
 fn tool_line(call: &ToolCall) -> ToolLine {
     let about = ABOUT_KEYS.iter().find_map(|key| call.arguments.get(key)?.as_str());
-    let outcome = ToolOutcome::Unanswered;
+    let outcome = ToolLineOutcome::Unanswered;
     ToolLine { name: call.name.clone(), about: short(about), arguments: format_arguments(&call.arguments), outcome }
 }
 

@@ -87,7 +87,7 @@ impl RoomExtractor {
             paused: clock.paused,
             scene,
             spent: questions.ledger().run(),
-            questions: (questions.waiting(), questions.in_flight()),
+            model_requests: (questions.waiting(), questions.in_flight()),
             cap_reached: questions.run_cap_reached().map(str::to_owned),
             cap_name: questions.reached_cap().map(|cap| cap.name.clone()),
             settings: settings_view(world),

@@ -61,7 +61,7 @@ pub struct RoomModel {
     /// Usage in this run.
     pub spent: Tally,
     /// Numbers of model requests that are queued and under way.
-    pub questions: (usize, usize),
+    pub model_requests: (usize, usize),
     /// The default provider and model.
     pub provider: String,
     /// The sentence about the cap that last blocked a request.

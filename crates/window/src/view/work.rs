@@ -122,8 +122,9 @@ impl WorkView {
         }
     }
 
-    /// Whether no work starts until a person resumes it.
-    pub fn is_held(&self) -> bool {
+    /// Whether a person paused work or a cap stopped it, so that only a person can resume it. A rate limit does not
+    /// count.
+    pub fn needs_resume(&self) -> bool {
         self.is_paused || self.stopped_by.is_some()
     }
 
@@ -209,9 +210,9 @@ mod tests {
     fn a_task_blocked_by_an_earlier_approval_says_so() {
         let (mut kernel, settings) = (Kernel::default(), KernelSettings::default());
         queue(&mut kernel, 1, "lead");
-        kernel.present(&"lead".into(), AgentKey(1));
+        kernel.note_present(&"lead".into(), AgentKey(1));
         kernel.step(1, &settings, |_| false);
-        kernel.ready(ActivationKey::numbered(1), ActivityId(1));
+        kernel.note_arrived(ActivationKey::numbered(1), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "a.md" }));
         let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };

@@ -46,7 +46,7 @@ use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, ToolOutcome, ToolResultsReceived, Tools};
+use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, OrderOutcome, ToolResultsReceived, Tools};
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
@@ -75,7 +75,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<EditedSession>()
-        .add_tick_message::<ToolOutcome>()
+        .add_tick_message::<OrderOutcome>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementEdit>()

@@ -12,7 +12,7 @@ use crate::kernel::session::path;
 use crate::kernel::{EditedSession, SessionEditTiming, file_message};
 use crate::log::narration::counted;
 use crate::mind::PromptMessage;
-use crate::tools::{DESK, DeskOrder, OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
+use crate::tools::{DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 
@@ -26,7 +26,7 @@ pub(super) fn advance_session_edits(
     mut outcomes: MessageReader<FileOutcome>,
     mut files: MessageWriter<FileOrder>,
     mut edits: MessageWriter<EditedSession>,
-    mut answers: MessageWriter<ToolOutcome>,
+    mut answers: MessageWriter<OrderOutcome>,
     mut asked: Local<BTreeSet<OrderKey>>,
 ) {
     for outcome in outcomes.read() {
@@ -50,7 +50,7 @@ pub(super) fn advance_session_edits(
             }
             Err(why) => OrderReport::Failed { why },
         };
-        answers.write(ToolOutcome { key, news });
+        answers.write(OrderOutcome { key, news });
     }
     asked.retain(|key| orders.get(*key).is_some());
     for order in orders.of(DESK) {
@@ -60,7 +60,7 @@ pub(super) fn advance_session_edits(
         asked.insert(order.key);
         // An edit that is refused now needs no version.
         match edit(&sessions, order, 0) {
-            Err(why) => drop(answers.write(ToolOutcome { key: order.key, news: OrderReport::Failed { why } })),
+            Err(why) => drop(answers.write(OrderOutcome { key: order.key, news: OrderReport::Failed { why } })),
             Ok((edited, _)) => drop(files.write(FileOrder {
                 key: format!("{ORDERS}{}", order.key).into(),
                 author: Author(ROOM.into()),

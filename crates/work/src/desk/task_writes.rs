@@ -10,7 +10,7 @@ use super::task_assignments::TaskAssignments;
 use super::task_edits::{Edited, TaskEdit, apply};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Id, Problem, Seq};
-use crate::tools::{OrderKey, OrderReport, PendingToolOrders, ToolOutcome, ToolOutput};
+use crate::tools::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOutput};
 use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::workspace::{KnownFiles, SaveReport, Unsaved};
 
@@ -197,7 +197,7 @@ pub(super) fn advance_writes(
     (known, unsaved, under_way): (Res<KnownFiles>, Res<Unsaved>, Res<PendingToolOrders>),
     (mut outcomes, mut saves): (MessageReader<FileOutcome>, MessageReader<SaveReport>),
     mut files: MessageWriter<FileOrder>,
-    mut answers: MessageWriter<ToolOutcome>,
+    mut answers: MessageWriter<OrderOutcome>,
 ) {
     if writes.is_empty() {
         outcomes.clear();
@@ -299,7 +299,7 @@ fn fail_unsaved(queue: &mut VecDeque<PendingWrite>, path: &str, problem: &Proble
 }
 
 /// The outcome of a call's edit.
-fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> ToolOutcome {
+fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> OrderOutcome {
     let news = match result {
         Ok(edited) => {
             let did = if matches!(write.edit, TaskEdit::Create { .. }) { "Written" } else { "Changed" };
@@ -310,7 +310,7 @@ fn answer(key: OrderKey, write: &TaskWrite, result: Result<Edited, String>) -> T
         }
         Err(why) => OrderReport::Failed { why },
     };
-    ToolOutcome { key, news }
+    OrderOutcome { key, news }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::task_writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
-use crate::tools::{DESK, DeskOrder, OrderReport, PendingToolOrders, TaskUpdate, ToolOrder, ToolOutcome};
+use crate::tools::{DESK, DeskOrder, OrderOutcome, OrderReport, PendingToolOrders, TaskUpdate, ToolOrder};
 use crate::workspace::KnownFiles;
 use crate::workspace::layout::is_task_file;
 use crate::workspace::task_files;
@@ -31,7 +31,7 @@ pub(super) fn answer(
     (known, settings): (Res<KnownFiles>, Res<TaskSettings>),
     (clock, date, log): (Res<SimClock>, Res<RoomDate>, Res<EventLog>),
     orders: Res<PendingToolOrders>,
-    mut answers: MessageWriter<ToolOutcome>,
+    mut answers: MessageWriter<OrderOutcome>,
     mut refused: Local<BTreeSet<String>>,
 ) {
     refused.clear();
@@ -64,9 +64,9 @@ pub(super) fn answer(
         };
         let news = match result {
             Ok(text) if text.is_empty() => continue,
-            result => OrderReport::of(result),
+            result => OrderReport::ended(result),
         };
-        answers.write(ToolOutcome { key: order.key, news });
+        answers.write(OrderOutcome { key: order.key, news });
     }
 }
 

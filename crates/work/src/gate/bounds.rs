@@ -166,7 +166,7 @@ impl Bounds {
 }
 
 fn intersect_all(lists: Vec<Vec<String>>) -> Option<Vec<String>> {
-    lists.into_iter().reduce(|one, other| globs::meet(&one, &other))
+    lists.into_iter().reduce(|one, other| globs::intersect(&one, &other))
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub enum Decision {
     },
 }
 
-/// Decides about an act. Each touch is checked against the bounds, their safety modes, the policy and special places;
-/// the strictest verdict applies, with all reasons for it.
+/// Decides about an act. Each touch is checked against the work's bounds and safety mode, the policy, and the protected
+/// paths; the strictest verdict applies, with all reasons for it.
 pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     let mut findings = Findings::default();
     // Tools of MCP servers are granted by server and not listed as tools.

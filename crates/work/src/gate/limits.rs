@@ -201,7 +201,7 @@ fn intersection(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
     let only: Vec<String> = only.iter().filter_map(|glob| globs::plain(glob).ok()).flatten().collect();
     match globs {
         None => only,
-        Some(globs) if globs.len().saturating_mul(only.len()) <= COMPARISONS_AT_MOST => globs::meet(&globs, &only),
+        Some(globs) if globs.len().saturating_mul(only.len()) <= COMPARISONS_AT_MOST => globs::intersect(&globs, &only),
         Some(_) => Vec::new(),
     }
 }

@@ -103,7 +103,7 @@ pub struct GatePolicy {
     /// here, anything unknown or outside the workspace needs approval.
     pub touches: BTreeMap<String, Rule>,
     /// The minimum verdict on all changes, because a part of the settings could not be understood.
-    #[serde(skip, default = "nothing")]
+    #[serde(skip, default = "unchanged")]
     strictness: Strictness,
     /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
     #[serde(skip)]
@@ -116,13 +116,13 @@ enum Strictness {
     /// No settings have been read yet.
     Unread,
     /// Everything was understood.
-    Nothing,
+    Unchanged,
     /// Changes get at least this verdict.
     AtLeast(Verdict),
 }
 
-fn nothing() -> Strictness {
-    Strictness::Nothing
+fn unchanged() -> Strictness {
+    Strictness::Unchanged
 }
 
 impl Default for GatePolicy {
@@ -199,7 +199,7 @@ impl GatePolicy {
     fn raise_strictness(&mut self, verdict: Verdict) {
         let now = match self.strictness {
             Strictness::AtLeast(now) => now,
-            Strictness::Unread | Strictness::Nothing => Verdict::Allow,
+            Strictness::Unread | Strictness::Unchanged => Verdict::Allow,
         };
         self.strictness = Strictness::AtLeast(now.max(verdict));
     }
@@ -267,7 +267,8 @@ impl GatePolicy {
     /// case, because many file systems do. An unreadable glob matches everything that it could mean.
     pub fn at_path(&self, path: &WorkspacePath) -> Option<(Verdict, &str)> {
         let folded = folded(path.as_str());
-        let named = |list: &'_ [String]| list.iter().position(|text| globs::any_matches(&globs::limit(text), &folded));
+        let named =
+            |list: &'_ [String]| list.iter().position(|text| globs::any_matches(&globs::expand_deny(text), &folded));
         if let Some(at) = named(&self.deny) {
             return Some((Verdict::Deny, &self.deny[at]));
         }
@@ -313,7 +314,7 @@ impl GatePolicy {
         for (key, list) in [("ask", &self.ask), ("deny", &self.deny)] {
             for text in list {
                 if let Err(error) = globs::plain(text) {
-                    let widest = globs::limit(text).join(", ");
+                    let widest = globs::expand_deny(text).join(", ");
                     let widest = if widest.is_empty() { "nothing".to_owned() } else { widest };
                     let what = format!(
                         "the glob {text:?} in \"{key}\" of \"gate\" cannot be read: {error}; until then it names {widest}"

@@ -92,7 +92,7 @@ impl Call {
     }
 
     /// Whether the call is being executed, including calls whose MCP server waits for a person.
-    pub(super) fn is_carried_out(&self) -> bool {
+    pub(super) fn is_executing(&self) -> bool {
         match self.progress {
             CallProgress::Running => true,
             CallProgress::Asked(_) => self.asks_for_server(),

@@ -335,10 +335,10 @@ mod tests {
     /// Queues work for an agent and lets it make one tool call.
     fn calls(kernel: &mut Kernel, key: u64, agent: &str) {
         queue(kernel, key, agent);
-        kernel.present(&agent.into(), AgentKey(key as u32));
+        kernel.note_present(&agent.into(), AgentKey(key as u32));
         let settings = KernelSettings::default();
         kernel.step(1, &settings, |_| false);
-        kernel.ready(ActivationKey::numbered(key), ActivityId(1));
+        kernel.note_arrived(ActivationKey::numbered(key), ActivityId(1));
         kernel.step(2, &settings, |_| false);
         let call = ToolCall::new("c", "vfs_write", json!({ "path": "artifacts/a.md" }));
         let reply = WorkReply { tool_calls: vec![call], ..WorkReply::default() };

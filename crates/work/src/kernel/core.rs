@@ -381,7 +381,7 @@ impl Kernel {
     }
 
     /// Records that an agent is in the room under this key.
-    pub fn present(&mut self, agent: &Id, key: AgentKey) {
+    pub fn note_present(&mut self, agent: &Id, key: AgentKey) {
         for activation in self.activations.values_mut() {
             if activation.agent == *agent && activation.agent_key != Some(key) {
                 activation.agent_key = Some(key);
@@ -397,7 +397,7 @@ impl Kernel {
     }
 
     /// Records that an agent has arrived to do its work.
-    pub fn ready(&mut self, key: ActivationKey, activity: ActivityId) {
+    pub fn note_arrived(&mut self, key: ActivationKey, activity: ActivityId) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         if activation.phase == Phase::Summoned {
             activation.phase = Phase::Due;

@@ -21,8 +21,8 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    CallAnswer, FILES, OrderAnswered, OrderKey, OrderReport, Planned, ToolImage, ToolOrder, ToolOrdersWithdrawn,
-    ToolOutcome, ToolOutput, ToolPlan, Work, result_text, wants,
+    CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
+    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, describe_intent, result_text,
 };
 use crate::workspace::SceneWrite;
 use crate::workspace::vfs::{FileOperation, FileRights};
@@ -187,7 +187,7 @@ impl RoomAccess<'_, '_> {
         (because, rules): (String, Vec<AskRule>),
         record: Seq,
     ) {
-        let wants = wants(plan, &self.gate_context());
+        let wants = describe_intent(plan, &self.gate_context());
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
@@ -317,7 +317,7 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Applies the outcome or the progress of an order to the tool call that placed it.
-    pub(super) fn apply_outcome(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, outcome: &ToolOutcome) {
+    pub(super) fn apply_outcome(&mut self, kernel: &mut Kernel, outbox: &mut Outbox, outcome: &OrderOutcome) {
         let OrderKey { activation: key, turn, call: index, .. } = outcome.key;
         let at = (key, turn, index);
         // If the work was stopped meanwhile, the outcome is recorded already and no longer needed.

@@ -118,18 +118,19 @@ impl Kernel {
         let depth = self.may_spawn(parent, &work.agent, &work.input, settings)?;
         let request = request_hash(&work.agent, &work.input);
         let node = RunNode { depth, starters, ..RunNode::of(&work) };
-        self.queue_child(parent, work, (node, request), Origin::Spawn)?;
+        self.queue_child(parent, (work, Origin::Spawn), node, request)?;
         Ok(depth)
     }
 
-    /// Queues work that other work gives to an agent, as the first work of this node. `request` identifies what was
-    /// asked of which agent.
+    /// Queues the work of an agent that `from` started or delegated to, without checking limits. `node` becomes its node
+    /// under that of `from`, which sets its `parent` and `root`. `request` is the hash that prevents the same request
+    /// from being made twice in the run.
     pub(super) fn queue_child(
         &mut self,
         from: ActivationKey,
-        work: NewWork,
-        (node, request): (RunNode, u64),
-        origin: Origin,
+        (work, origin): (NewWork, Origin),
+        node: RunNode,
+        request: u64,
     ) -> Result<(), Refusal> {
         let parent = self.activations.get(&from).map(|one| one.thread).ok_or(Refusal::Over)?;
         let above = self.threads.get_mut(&parent).ok_or(Refusal::Over)?;

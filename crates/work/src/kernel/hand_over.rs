@@ -69,7 +69,7 @@ impl Kernel {
         let request = request_hash(&work.agent, task);
         let handed = Some(Box::new(DelegatedTask::new(task, terms)));
         let node = RunNode { depth, starters, handed, ..RunNode::of(&work) };
-        self.queue_child(from, work, (node, request), Origin::HandOver)?;
+        self.queue_child(from, (work, Origin::HandOver), node, request)?;
         Ok(depth)
     }
 

@@ -86,7 +86,7 @@ use crate::mind::{SideRequestDue, SideRequestReplied, SideRequestWithdrawn, Work
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
-use crate::tools::{CallAnswered, OrderAnswered, ToolOrder, ToolOrdersWithdrawn, ToolOutcome};
+use crate::tools::{CallAnswered, OrderAnswered, OrderOutcome, ToolOrder, ToolOrdersWithdrawn};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -121,7 +121,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<MinutePassed>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<ToolOrder>()
-        .add_tick_message::<ToolOutcome>()
+        .add_tick_message::<OrderOutcome>()
         .add_tick_message::<ToolOrdersWithdrawn>()
         .add_tick_message::<OrderAnswered>()
         .add_tick_message::<CallAnswered>()

@@ -371,7 +371,7 @@ impl World {
             self.is.now += 1;
             for agent in self.is.kernel.awaited_agents() {
                 let number = agent.trim_start_matches("agent-").parse().expect("agents are numbered");
-                self.is.kernel.present(&agent, AgentKey(number));
+                self.is.kernel.note_present(&agent, AgentKey(number));
             }
             let mut effects = self.is.kernel.take_actions();
             let held = &self.held;
@@ -386,7 +386,7 @@ impl World {
 
     fn carry(&mut self, effect: KernelAction) {
         match effect {
-            KernelAction::Summon { activation } => self.is.kernel.ready(activation, ActivityId(1)),
+            KernelAction::Summon { activation } => self.is.kernel.note_arrived(activation, ActivityId(1)),
             KernelAction::Ask { activation, turn } => {
                 assert!(self.is.owed.insert((activation, turn)), "a question is asked once at a time");
             }

@@ -39,7 +39,7 @@ impl Kernel {
     fn queue_nested_call(&mut self, (key, turn, index): CallAt, number: u64, wanted: &ToolCall) -> Option<CallReuse> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
-        let parent = calls.get(index).filter(|call| call.is_carried_out())?;
+        let parent = calls.get(index).filter(|call| call.is_executing())?;
         let id = format!("{}.{number}", parent.call.id);
         let same = |within: &ParentCall| (within.call, within.number) == (index, number);
         if let Some(known) = calls.iter().find(|call| call.within.as_deref().is_some_and(same)) {

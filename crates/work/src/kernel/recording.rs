@@ -144,7 +144,7 @@ impl RoomAccess<'_, '_> {
 pub(super) fn note_dropped(mut dropped: MessageReader<WorkDropped>, mut log: ResMut<EventLog>) {
     for work in dropped.read() {
         let WorkDropped { agent, what, remedy } = work.clone();
-        let warning = Warning::new(what.clone()).remedy(remedy.clone());
+        let warning = Warning::new(what.clone()).with_remedy(remedy.clone());
         let cause = log.write(EventDraft::of(&events::Input::Dropped { agent, what, remedy }));
         // The warning names no agent, so that it is shown to a person.
         log.write(EventDraft::of(&warning).cause(cause));

@@ -40,7 +40,7 @@ fn parse_sample_key(name: &str) -> Option<(OrderKey, u32)> {
 impl Call {
     /// Whether the pending sampling request must be sent now; if so, marks it as sent.
     pub(super) fn take_sample(&mut self) -> bool {
-        let is_carried_out = self.is_carried_out();
+        let is_carried_out = self.is_executing();
         let due = self.sampling.as_mut().filter(|sampling| is_carried_out && sampling.open.is_some());
         due.is_some_and(|sampling| !std::mem::replace(&mut sampling.is_sent, true))
     }

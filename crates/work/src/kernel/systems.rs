@@ -22,7 +22,7 @@ use crate::log::events::{self, Warning};
 use crate::mind::{AgentImage, CapScope, FailureKind, ModelFailure, ReplyUsage, SideRequestReplied, WorkReplied};
 use crate::schedule::{RoomPaused, ticks};
 use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
-use crate::tools::{ToolImage, ToolOutcome, ToolOutput};
+use crate::tools::{OrderOutcome, ToolImage, ToolOutput};
 
 /// The maximum interval for saving sessions, in seconds.
 const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
@@ -37,7 +37,7 @@ pub(super) fn ingest(
     mut tasks: MessageReader<TaskCommand>,
     mut commands: MessageReader<KernelCommand>,
     mut replies: MessageReader<WorkReplied>,
-    mut outcomes: MessageReader<ToolOutcome>,
+    mut outcomes: MessageReader<OrderOutcome>,
     mut side_replies: MessageReader<SideRequestReplied>,
     (mut removed, mut minutes): (MessageReader<AgentRemoved>, MessageReader<MinutePassed>),
 ) {
@@ -130,14 +130,14 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
     let Some(profile) = known.clone().or_else(|| is_defined.then(|| task.agent.clone())) else {
         let what = format!("no such agent or profile: {}", task.agent);
         let remedy = "use the id of an agent in the room, or of an agent file";
-        room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
+        room.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy)));
         return;
     };
     let input = match room.expand_skill(&profile, &task.text) {
         Ok(input) => input,
         Err(why) => {
             let what = format!("the task for {} was rejected: {why}", task.agent);
-            room.log.write(EventDraft::of(&Warning::new(what).remedy("fix the name after /skill:")));
+            room.log.write(EventDraft::of(&Warning::new(what).with_remedy("fix the name after /skill:")));
             return;
         }
     };
@@ -146,7 +146,7 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
         let remedy = "wait until one is done, or raise kernel.activations_at_most";
         // The warning names no agent, so that it is shown to the person who gave the task.
-        room.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)));
+        room.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy)));
         return;
     }
     if known.is_none() {
@@ -237,7 +237,7 @@ pub(super) fn run_kernel(
 ) {
     for arrival in arrivals.read() {
         if kernel.activation(arrival.activation).is_some() {
-            kernel.ready(arrival.activation, arrival.activity);
+            kernel.note_arrived(arrival.activation, arrival.activity);
         } else {
             // The work ended before the agent arrived.
             room.release(*arrival);
@@ -248,7 +248,7 @@ pub(super) fn run_kernel(
     }
     for agent in kernel.awaited_agents() {
         if let Some(key) = room.roster.key(&agent) {
-            kernel.present(&agent, key);
+            kernel.note_present(&agent, key);
         }
     }
     let mut waiting = room.servers_needed(&kernel, &mut needed);

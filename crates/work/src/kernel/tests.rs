@@ -88,7 +88,7 @@ impl Bench {
         for _ in 0..3 {
             let awaited: Vec<Id> = self.kernel.awaited_agents().into_iter().collect();
             for agent in awaited {
-                self.kernel.present(&agent, number_of(&agent));
+                self.kernel.note_present(&agent, number_of(&agent));
             }
             self.now += 1;
             let mut effects = self.kernel.take_actions();
@@ -97,7 +97,7 @@ impl Bench {
             effects.extend(self.kernel.step(self.now, &self.settings, is_held));
             for effect in &effects {
                 match effect {
-                    KernelAction::Summon { activation } => self.kernel.ready(*activation, ActivityId(1)),
+                    KernelAction::Summon { activation } => self.kernel.note_arrived(*activation, ActivityId(1)),
                     KernelAction::Release { activation, .. } => self.report(activation.thread),
                     _ => {}
                 }

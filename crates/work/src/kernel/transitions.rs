@@ -276,13 +276,13 @@ impl Kernel {
     pub fn running_call(&self, key: ActivationKey, turn: u32, index: usize) -> Option<&Call> {
         let activation = self.activations.get(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &activation.phase else { return None };
-        calls.get(index).filter(|call| call.is_carried_out())
+        calls.get(index).filter(|call| call.is_executing())
     }
 
     pub(super) fn running_call_mut(&mut self, key: ActivationKey, turn: u32, index: usize) -> Option<&mut Call> {
         let activation = self.activations.get_mut(&key).filter(|one| one.turn == turn)?;
         let Phase::Calling { calls } = &mut activation.phase else { return None };
-        calls.get_mut(index).filter(|call| call.is_carried_out())
+        calls.get_mut(index).filter(|call| call.is_executing())
     }
 
     /// Delivers a tool call's result or refusal to the model. Returns false if the call was not running.

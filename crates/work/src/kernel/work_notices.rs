@@ -29,7 +29,8 @@ pub struct WorkNotice {
 }
 
 impl Kernel {
-    /// The agent's work that takes the next turn: what is running, otherwise what starts first.
+    /// The agent's work that takes the next turn: the running one, otherwise the most urgent (the lowest `priority`),
+    /// otherwise the oldest.
     pub fn next_work_of(&self, agent: &str) -> Option<&Activation> {
         let its = self.activations().filter(|one| *one.agent == *agent);
         its.min_by_key(|one| (!one.has_begun(), one.priority, one.key))

@@ -22,7 +22,7 @@ use crate::mind::parts::REMEMBERED;
 use crate::mind::{GatherKey, MindSettings, PartGathered, PendingRequests};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::store::Store;
-use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, PendingToolOrders, ToolOrder, ToolOutcome, Work};
+use crate::tools::{KNOWLEDGE, KnowledgeOrder, OrderKey, OrderOutcome, PendingToolOrders, ToolOrder, Work};
 
 /// How long the clock waits for an answer. Answers that take longer are applied in a later tick.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -314,7 +314,7 @@ pub(super) fn collect(
     mut bridge: ResMut<KnowledgeBridge>,
     journal: Res<InputJournal>,
     mut parts: ResMut<InputQueue<PartGathered>>,
-    mut calls: ResMut<InputQueue<ToolOutcome>>,
+    mut calls: ResMut<InputQueue<OrderOutcome>>,
     mut lessons: ResMut<InputQueue<LessonAnswered>>,
     mut counted: ResMut<InputQueue<MemoriesCounted>>,
     (mut embedders, mut used): (ResMut<InputQueue<EmbedderInUse>>, ResMut<InputQueue<EmbeddingUsed>>),
@@ -326,7 +326,7 @@ pub(super) fn collect(
     for answer in std::mem::take(&mut bridge.arrived) {
         match answer {
             Answer::Part(key, outcome) => parts.push(PartGathered { key, outcome }),
-            Answer::Tool(key, news) => calls.push(ToolOutcome { key, news }),
+            Answer::Tool(key, news) => calls.push(OrderOutcome { key, news }),
             Answer::Lesson(answered) => lessons.push(answered),
             Answer::Counted(counts) => counted.push(MemoriesCounted(counts)),
             Answer::Embedder(in_use) => embedders.push(in_use),

@@ -11,7 +11,9 @@ use super::embedder::{EmbedderChoice, Opened};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
-use crate::knowledge::{Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, Read, Write};
+use crate::knowledge::{
+    Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, ReadSummary, Write,
+};
 use crate::memory::MemoryCounts;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperation, PathRefusal, WorkspacePath};
 
@@ -105,7 +107,7 @@ impl KnowledgeFiles {
     }
 
     /// Reads all files.
-    fn read(&mut self) -> Result<Read, KnowledgeFilesError> {
+    fn read(&mut self) -> Result<ReadSummary, KnowledgeFilesError> {
         (self.texts, self.unread) = texts(&self.files)?;
         Ok(self.known.read(self.texts.clone())?)
     }
@@ -135,11 +137,11 @@ impl KnowledgeFiles {
     }
 
     /// Switches to another embedding model.
-    pub fn use_embedder(&mut self, choice: &EmbedderChoice) -> Result<Read, KnowledgeFilesError> {
+    pub fn use_embedder(&mut self, choice: &EmbedderChoice) -> Result<ReadSummary, KnowledgeFilesError> {
         let Opened { embedder, instead } = choice.open(self.known.db()).map_err(KnowledgeError::from)?;
         self.instead = instead;
         if embedder.model() == self.known.embedder().model() && embedder.is_quick() {
-            return Ok(Read::default());
+            return Ok(ReadSummary::default());
         }
         Ok(self.known.use_embedder(embedder)?)
     }
@@ -151,7 +153,7 @@ impl KnowledgeFiles {
 
     /// Computes up to `at_most` missing vectors; returns how many were computed.
     pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeFilesError> {
-        Ok(self.known.catch_up(at_most)?)
+        Ok(self.known.embed_pending(at_most)?)
     }
 
     /// The number of memories by owner.
@@ -164,7 +166,7 @@ impl KnowledgeFiles {
     }
 
     /// Computes all vectors again.
-    pub fn reindex(&mut self) -> Result<Read, KnowledgeFilesError> {
+    pub fn reindex(&mut self) -> Result<ReadSummary, KnowledgeFilesError> {
         Ok(self.known.reindex()?)
     }
 

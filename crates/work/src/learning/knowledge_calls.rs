@@ -9,7 +9,7 @@ use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Author, Id};
 use crate::knowledge::consolidation::{Candidate, CandidateAction, Case, Decision, Similar, decide_offline};
-use crate::knowledge::memory::made_id;
+use crate::knowledge::memory::derive_id;
 use crate::knowledge::{Edge, Filter, Memory, MemoryKind, Owner, Recalled, Relation, ScoreParts, Source, Viewer};
 use crate::log::events::{Knowledge, RecalledScore, enum_name};
 use crate::memory::{RecalledMemory, Reminder};
@@ -203,7 +203,7 @@ fn contribute(
 ) -> Result<ToolOutput, KnowledgeFilesError> {
     let memory = Memory {
         // The same call always makes the same memory, however often it is executed.
-        id: made_id(&caller.call, &candidate.content, 0),
+        id: derive_id(&caller.call, &candidate.content, 0),
         shared: !is_private,
         source: caller.source.clone(),
         ..candidate.clone().into_memory(&caller.agent, Some(caller.now))
@@ -307,7 +307,7 @@ pub(super) fn apply_decisions(
         match &decision.act {
             CandidateAction::Add { candidate, edges } => {
                 let memory = Memory {
-                    id: made_id(&caller.call, &candidate.content, caller.now),
+                    id: derive_id(&caller.call, &candidate.content, caller.now),
                     source: caller.source.clone(),
                     edges: edges.clone(),
                     ..candidate.clone().into_memory(&caller.agent, Some(caller.now))

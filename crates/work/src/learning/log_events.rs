@@ -17,7 +17,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::memory::Reminder;
 use crate::mind::parts::REMEMBERED;
 use crate::mind::{PartGathered, PendingRequests};
-use crate::tools::{KNOWLEDGE, OrderReport, PendingToolOrders, ToolOutcome};
+use crate::tools::{KNOWLEDGE, OrderOutcome, OrderReport, PendingToolOrders};
 use crate::workspace::ProblemReport;
 use crate::workspace::vfs::OutsideChange;
 
@@ -45,7 +45,7 @@ pub(super) fn log_recalled(
 
 /// Logs the memories that tool calls found, added and changed.
 pub(super) fn log_calls(
-    mut outcomes: MessageReader<ToolOutcome>,
+    mut outcomes: MessageReader<OrderOutcome>,
     orders: Res<PendingToolOrders>,
     mut log: ResMut<EventLog>,
 ) {
@@ -67,7 +67,7 @@ pub(super) fn log_calls(
 /// The warning about two memories that contradict each other.
 pub(super) fn contradiction(what: &str) -> EventDraft {
     let remedy = "fix or forget one of them: `workshop knowledge show` says where they are";
-    EventDraft::of(&Warning::new(what.to_owned()).remedy(remedy))
+    EventDraft::of(&Warning::new(what.to_owned()).with_remedy(remedy))
 }
 
 /// Requests that externally changed memory files be read again.

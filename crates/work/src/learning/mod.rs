@@ -34,7 +34,7 @@ use crate::orchestration::workflow::RunReview;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::ConversationEnded;
-use crate::tools::{AnswerOrders, CloseOrders, ExternalResultsReceived, KNOWLEDGE, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, CloseOrders, ExternalResultsReceived, KNOWLEDGE, OrderOutcome, Tools};
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{ProblemReport, SettingsExt};
 
@@ -46,7 +46,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<WorkEnded>().add_tick_message::<ConversationEnded>();
     app.add_tick_message::<SideRequestDue>().add_tick_message::<SideRequestReplied>();
     // Owned by lower layers, which also register them.
-    app.add_tick_message::<PartGathered>().add_tick_message::<ToolOutcome>().add_tick_message::<OutsideChange>();
+    app.add_tick_message::<PartGathered>().add_tick_message::<OrderOutcome>().add_tick_message::<OutsideChange>();
     app.add_tick_message::<ProblemReport>().add_tick_message::<RunReview>();
     app.world_mut().get_resource_or_init::<Tools>().add_executor(KNOWLEDGE);
     app.add_systems(

@@ -326,7 +326,7 @@ impl ServiceState {
     fn report_embedder(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
         let embedder = opened.known().embedder();
-        let trouble = opened.fallback_reason().map(str::to_owned).or_else(|| embedder.trouble());
+        let trouble = opened.fallback_reason().map(str::to_owned).or_else(|| embedder.unavailable_reason());
         let in_use = EmbedderInUse { model: embedder.model().to_string(), trouble };
         if self.in_use.as_ref() == Some(&in_use) {
             return true;

@@ -123,7 +123,7 @@ pub(super) fn archive_finished(
             format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, dropped.join(", "));
         let remedy = "raise blackboard.kept_at_most in the settings, or remove unneeded entries; removed ones are in \
             the versions of the file";
-        let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).remedy(remedy) };
+        let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).with_remedy(remedy) };
         log.write(EventDraft::of(&warning));
     }
 }

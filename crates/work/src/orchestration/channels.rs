@@ -104,7 +104,7 @@ pub enum ChannelRefusal {
         "channel '{channel}' goes in circles: {hops} messages led to this one, each waking the agent that sent the \
          next; it was not sent. Finish your part, or tell the agent that started you"
     )]
-    Circle {
+    Loop {
         /// The channel.
         channel: String,
         /// The length of the chain.
@@ -244,7 +244,7 @@ impl Channels {
         if new.hops > settings.hops_at_most {
             channel.bounced += 1;
             channel.goes_in_circles = true;
-            return Err(ChannelRefusal::Circle { channel: name.to_owned(), hops: new.hops });
+            return Err(ChannelRefusal::Loop { channel: name.to_owned(), hops: new.hops });
         }
         let chars = new.text.chars().count();
         channel.make_room(chars, settings);

@@ -95,7 +95,7 @@ fn message_loops_are_refused_until_another_message_is_sent() {
     assert_eq!(channels.calls("bea").len(), 1);
     for _ in 0..2 {
         let bounce = channels.publish("news", after(most + 1), &settings()).expect_err("it goes in circles");
-        assert_eq!(bounce, ChannelRefusal::Circle { channel: "news".into(), hops: most + 1 });
+        assert_eq!(bounce, ChannelRefusal::Loop { channel: "news".into(), hops: most + 1 });
         assert!(channels.get("news").expect("it should exist").is_looping());
     }
     assert_eq!(channels.get("news").expect("it should exist").counts(), (0, 2));

@@ -38,7 +38,7 @@ use crate::kernel::WorkNotice;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::WakeAgent;
-use crate::tools::{AnswerOrders, COLLABORATION, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, COLLABORATION, OrderOutcome, Tools};
 use crate::workspace::{FileChanged, ProblemReport, SceneEdit, SceneWrite, SettingsExt};
 
 /// Registers the systems, resources and messages of channels, blackboards and workflows.
@@ -49,7 +49,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<CollaborationCommand>();
     // Owned by lower layers, which also register them.
     app.add_tick_message::<AgentRemoved>()
-        .add_tick_message::<ToolOutcome>()
+        .add_tick_message::<OrderOutcome>()
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WakeAgent>()
         .add_tick_message::<ElementEdit>()

@@ -21,7 +21,7 @@ use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
 use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
 use crate::tools::{
-    COLLABORATION, CollaborationOrder, Condition, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, Work,
+    COLLABORATION, CollaborationOrder, Condition, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, Work,
 };
 
 /// How many receivers of a message the log names.
@@ -60,11 +60,11 @@ impl Initiator<'_> {
 pub(super) fn answer(
     mut room: CollaborationContext,
     orders: Res<PendingToolOrders>,
-    mut answers: MessageWriter<ToolOutcome>,
+    mut answers: MessageWriter<OrderOutcome>,
 ) {
     for order in orders.of(COLLABORATION) {
-        let news = OrderReport::of(room.execute(order));
-        answers.write(ToolOutcome { key: order.key, news });
+        let news = OrderReport::ended(room.execute(order));
+        answers.write(OrderOutcome { key: order.key, news });
     }
 }
 
@@ -211,7 +211,7 @@ impl CollaborationContext<'_> {
         let was_circling = self.channels.get(channel).is_some_and(Channel::is_looping);
         let settings = &*self.channel_settings;
         let number = self.channels.publish(channel, new, settings).map_err(|refusal| {
-            if matches!(refusal, ChannelRefusal::Circle { .. }) && !was_circling {
+            if matches!(refusal, ChannelRefusal::Loop { .. }) && !was_circling {
                 self.warn_of_circle(initiator, channel, hops);
             }
             refusal.to_string()
@@ -242,7 +242,7 @@ impl CollaborationContext<'_> {
         );
         let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
         // Without an agent, so that the person is notified.
-        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy)).cause(initiator.cause));
+        self.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy)).cause(initiator.cause));
     }
 
     fn subscribe(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::commands::EXECUTE_COMMAND;
 use super::files::{PATH_CHARS_AT_MOST, object};
-use super::order::{OrderReport, PendingToolOrders, ToolOutcome, ToolOutput};
+use super::order::{OrderOutcome, OrderReport, PendingToolOrders, ToolOutput};
 use super::plan::{Excerpt, Planned};
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::commands::{Command, words};
@@ -178,7 +178,7 @@ fn doing(kind: &str) -> &'static str {
 }
 
 /// Answers permitted requests in the tick in which they arrive; the agent then acts itself.
-pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<ToolOutcome>) {
+pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<OrderOutcome>) {
     for order in orders.of(OWN_TOOLS) {
         let text = match order.plan.tool.as_str() {
             // The result is unknown here, so running the same command again does not count as a lack of progress.
@@ -186,6 +186,6 @@ pub(super) fn answer(orders: Res<PendingToolOrders>, mut answers: MessageWriter<
             _ => ALLOWED.to_owned(),
         };
         let output = ToolOutput { text, ..ToolOutput::default() };
-        answers.write(ToolOutcome { key: order.key, news: OrderReport::Done { output } });
+        answers.write(OrderOutcome { key: order.key, news: OrderReport::Done { output } });
     }
 }

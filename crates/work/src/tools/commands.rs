@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::files::object;
-use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
 use super::plan::{Planned, Work};
 use super::result_text::readable;
 use super::started_orders::StartedOrders;
@@ -139,7 +139,7 @@ pub(super) fn open_copies(mut orders: MessageReader<ToolOrder>, mut files: Messa
 
 /// Commits the changes of commands in the agents' copies, in the same way.
 pub(super) fn keep_copies(
-    mut outcomes: MessageReader<ToolOutcome>,
+    mut outcomes: MessageReader<OrderOutcome>,
     under_way: Res<PendingToolOrders>,
     mut files: MessageWriter<FileOrder>,
 ) {
@@ -174,7 +174,7 @@ pub(super) struct StartedCommands {
 
 /// Applies the results of programs, starts commands ordered in an earlier tick, and stops cancelled ones.
 pub(super) fn execute_orders(
-    (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<ToolOutcome>>),
+    (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<OrderOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
     mut files: MessageReader<FileOutcome>,
     mut begun: Local<StartedCommands>,
@@ -192,7 +192,7 @@ pub(super) fn execute_orders(
     for ended in ended {
         let Ok(key) = ended.id.parse::<OrderKey>() else { continue };
         if begun.orders.end(key) {
-            outcomes.push(ToolOutcome { key, news: news_of(ended) });
+            outcomes.push(OrderOutcome { key, news: news_of(ended) });
         }
     }
     for key in begun.orders.take_cancelled(&under_way) {
@@ -212,7 +212,7 @@ pub(super) fn execute_orders(
             _ => None,
         };
         let news = match read {
-            None => OrderReport::unreadable(),
+            None => OrderReport::unparseable(),
             // It may have run, at least partly, so it is not run again without being asked for.
             Some(_) if is_first_look => OrderReport::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
@@ -236,7 +236,7 @@ pub(super) fn execute_orders(
                 continue;
             }
         };
-        outcomes.push(ToolOutcome { key: order.key, news });
+        outcomes.push(OrderOutcome { key: order.key, news });
     }
 }
 

@@ -54,7 +54,7 @@ impl OpenCall {
                         Err(failure) if failure.kind == FailureKind::Cancelled => {
                             OrderReport::Aborted { why: failure.text }
                         }
-                        result => OrderReport::of(result.map_err(|failure| failure.text)),
+                        result => OrderReport::ended(result.map_err(|failure| failure.text)),
                     });
                     return false;
                 }

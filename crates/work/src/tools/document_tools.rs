@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::commands::BASH;
 use super::document_calls::OpenCall;
 use super::document_runtime::{DocumentRunner, DocumentSettings};
-use super::order::{CallAnswered, OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome};
+use super::order::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder};
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use super::{Tools, commands};
@@ -147,7 +147,7 @@ pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 /// Running calls are not saved: an order that still exists after a restart begins again with the same random seed and
 /// makes the same requests, none of which is executed twice.
 pub(super) fn execute_orders(
-    (mut outcomes, mut answered): (ResMut<InputQueue<ToolOutcome>>, MessageReader<CallAnswered>),
+    (mut outcomes, mut answered): (ResMut<InputQueue<OrderOutcome>>, MessageReader<CallAnswered>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
     (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),
     (settings, surroundings): (Res<DocumentSettings>, Option<Res<GatewayEnvironment>>),
@@ -163,7 +163,7 @@ pub(super) fn execute_orders(
     }
     calls.retain(|key, call| {
         // Dropping it stops it.
-        under_way.get(*key).is_some() && call.poll(|news| outcomes.push(ToolOutcome { key: *key, news }))
+        under_way.get(*key).is_some() && call.poll(|news| outcomes.push(OrderOutcome { key: *key, news }))
     });
     for order in under_way.of(DOCUMENT_TOOLS) {
         if calls.len() >= CALLS_AT_ONCE {
@@ -181,8 +181,8 @@ pub(super) fn execute_orders(
                 calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), lines_seen: 0, engine });
             }
             None => {
-                let news = OrderReport::unreadable();
-                outcomes.push(ToolOutcome { key: order.key, news });
+                let news = OrderReport::unparseable();
+                outcomes.push(OrderOutcome { key: order.key, news });
             }
         }
     }

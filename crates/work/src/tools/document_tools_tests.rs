@@ -28,7 +28,7 @@ impl Room {
         world.init_resource::<Messages<ProfileChanged>>();
         world.init_resource::<Messages<ProblemReport>>();
         world.init_resource::<Messages<CallAnswered>>();
-        world.init_resource::<InputQueue<ToolOutcome>>();
+        world.init_resource::<InputQueue<OrderOutcome>>();
         world.init_resource::<InputJournal>();
         world.init_resource::<PendingToolOrders>();
         world.init_resource::<SimClock>();
@@ -95,9 +95,9 @@ impl Room {
         while begun.elapsed() < Duration::from_secs(20) {
             self.world.run_system(self.execute_orders).unwrap();
             let said =
-                self.world.resource::<InputQueue<ToolOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
+                self.world.resource::<InputQueue<OrderOutcome>>().waiting().next().map(|outcome| outcome.news.clone());
             if let Some(news) = said {
-                self.world.insert_resource(InputQueue::<ToolOutcome>::default());
+                self.world.insert_resource(InputQueue::<OrderOutcome>::default());
                 if news.is_final() {
                     self.world.insert_resource(PendingToolOrders::default());
                 }
@@ -231,5 +231,5 @@ fn a_replay_runs_nothing() {
         room.world.run_system(room.execute_orders).unwrap();
         std::thread::yield_now();
     }
-    assert!(room.world.resource::<InputQueue<ToolOutcome>>().is_empty());
+    assert!(room.world.resource::<InputQueue<OrderOutcome>>().is_empty());
 }

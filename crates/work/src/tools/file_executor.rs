@@ -2,7 +2,7 @@
 
 use bevy::ecs::prelude::*;
 
-use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOrder, ToolOutcome, ToolOutput};
+use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
 use super::plan::{FILES, Work};
 use super::result_text;
 use crate::base::Author;
@@ -30,7 +30,7 @@ pub(super) fn answer(
     mut outcomes: MessageReader<FileOutcome>,
     mut refused: MessageReader<ElementRefused>,
     under_way: Res<PendingToolOrders>,
-    mut answers: MessageWriter<ToolOutcome>,
+    mut answers: MessageWriter<OrderOutcome>,
 ) {
     let refused: Vec<&ElementRefused> = refused.read().filter(|refused| refused.file.is_some()).collect();
     for outcome in outcomes.read() {
@@ -45,7 +45,7 @@ pub(super) fn answer(
                 OrderReport::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
             }
         };
-        answers.write(ToolOutcome { key, news });
+        answers.write(OrderOutcome { key, news });
     }
 }
 

@@ -43,11 +43,11 @@ pub use hand_over::{Expected, Terms};
 pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
-    CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderReport, PendingToolOrders, ToolImage, ToolOrder,
-    ToolOrdersWithdrawn, ToolOutcome, ToolOutput, call_hash, must_wait,
+    CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage,
+    ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash, must_wait,
 };
 pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
-pub use proposal::{Preview, PreviewLine, PreviewLineKind, wants};
+pub use proposal::{Preview, PreviewLine, PreviewLineKind, describe_intent};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use tool::{Arguments, Planner, Planning, Tool};
@@ -93,7 +93,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileOutcome>()
         .add_tick_message::<ElementRefused>();
     app.add_tick_message::<OrderAnswered>().add_tick_message::<CallAnswered>();
-    app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<ToolOutcome>();
+    app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<OrderOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
     app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
     app.init_resource::<Profiles>().insert_resource(builtin().clone());

@@ -131,14 +131,14 @@ pub struct ToolOrder {
 
 /// The outcome of an order. An input if the executor is outside the world.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ToolOutcome {
+pub struct OrderOutcome {
     /// The order.
     pub key: OrderKey,
     /// The report.
     pub news: OrderReport,
 }
 
-impl Input for ToolOutcome {
+impl Input for OrderOutcome {
     const KIND: &'static str = "tool_outcome";
 }
 
@@ -192,16 +192,16 @@ pub enum OrderReport {
 }
 
 impl OrderReport {
-    /// The final report on an order that was executed with this text as its result, or failed for this reason.
-    pub fn of(result: Result<String, String>) -> Self {
+    /// The final report: done with this text, or failed for this reason.
+    pub fn ended(result: Result<String, String>) -> Self {
         match result {
             Ok(text) => Self::Done { output: ToolOutput { text, ..ToolOutput::default() } },
             Err(why) => Self::Failed { why },
         }
     }
 
-    /// The final report on an order whose plan does not fit its tool any more.
-    pub(crate) fn unreadable() -> Self {
+    /// The final report on a saved order whose plan this version cannot parse.
+    pub(crate) fn unparseable() -> Self {
         Self::Failed { why: "the call can no longer be read".to_owned() }
     }
 
@@ -338,14 +338,14 @@ pub(super) fn take_up(
 
 /// Answers orders whose executor no longer exists, and closes answered ones.
 pub(super) fn close(
-    mut outcomes: ParamSet<(MessageWriter<ToolOutcome>, MessageReader<ToolOutcome>)>,
+    mut outcomes: ParamSet<(MessageWriter<OrderOutcome>, MessageReader<OrderOutcome>)>,
     mut under_way: ResMut<PendingToolOrders>,
     tools: Res<Tools>,
 ) {
     let orphaned = under_way.0.iter().filter(|order| !tools.has_executor(&order.plan.executor));
     for order in orphaned {
         let why = format!("the tool {} is no longer available", order.plan.tool);
-        outcomes.p0().write(ToolOutcome { key: order.key, news: OrderReport::Aborted { why } });
+        outcomes.p0().write(OrderOutcome { key: order.key, news: OrderReport::Aborted { why } });
     }
     for outcome in outcomes.p1().read() {
         if outcome.news.is_final() {

@@ -144,7 +144,7 @@ pub enum PreviewLineKind {
 }
 
 /// The intention of this call, in words that follow "wants to".
-pub fn wants(plan: &ToolPlan, there: &dyn GateContext) -> String {
+pub fn describe_intent(plan: &ToolPlan, there: &dyn GateContext) -> String {
     let words = match &plan.work {
         Work::File { operation: FileOperation::MergeWorktree { .. }, .. } if !plan.touches.is_empty() => {
             wants_of_touches(plan)
@@ -328,7 +328,7 @@ impl Preview {
 
     /// The same preview, given the current text of that file.
     #[must_use]
-    pub fn knowing(self, now: &str) -> Self {
+    pub fn with_current_text(self, now: &str) -> Self {
         match self {
             Self::Write { path, text } => Self::Change { path, old: shown(now), new: text },
             Self::Deletion { path, text: None } => Self::Deletion { path, text: Some(shown(now)) },

@@ -117,7 +117,7 @@ fn every_built_in_tool_has_a_sentence_and_a_preview() {
         ("propose_changes", json!({}), "merge the changes in its copy into the workspace"),
     ];
     for (tool, arguments, expected) in &cases {
-        assert_eq!(wants(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");
+        assert_eq!(describe_intent(&plan(tool, arguments), &Texts::new()), *expected, "{tool} {arguments}");
     }
     let named = |tool: &str| cases.iter().any(|(named, ..)| *named == tool);
     let mut tools = builtin().iter().filter(|tool| tool.scope != ToolScope::CodingAgent);
@@ -153,11 +153,11 @@ fn external_tools_are_described_by_what_they_touch() {
         (TouchKind::new("radio.send"), "", "use the tool a_tool"),
         (TouchKind::new("radio.send"), "99.9\u{202e}\n", "use the tool a_tool on 99.9"),
     ] {
-        assert_eq!(wants(&order(kind, target, Value::Null), &Texts::new()), expected);
+        assert_eq!(describe_intent(&order(kind, target, Value::Null), &Texts::new()), expected);
     }
     let touches = ["a", "b", "c", "d"].map(|path| DeclaredTouch::new(TouchKind::FILE_READ, path));
     let many = Planned::order("elsewhere", Value::Null, touches.to_vec(), ("using", "it")).of("a_tool");
-    assert_eq!(wants(&many, &Texts::new()), "read a and read b and 2 more");
+    assert_eq!(describe_intent(&many, &Texts::new()), "read a and read b and 2 more");
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn knowing_the_current_text_adds_details() {
     let arguments = json!({ "path": "b.md", "content": "x\ny" });
     let written = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new());
     assert_eq!(written.unknown_file(), Some("b.md"));
-    let known = written.knowing("x\nz");
+    let known = written.with_current_text("x\nz");
     assert_eq!(known.unknown_file(), None);
     let added: Vec<String> =
         known.lines().into_iter().filter(|line| line.mark == PreviewLineKind::Added).map(|line| line.text).collect();
@@ -232,5 +232,5 @@ fn long_texts_are_truncated_with_a_note() {
     };
     assert!(text.ends_with("[… 7 more characters are not shown here]"), "{}", text.len());
     let arguments = json!({ "path": format!("{}/b.md", "a".repeat(200)), "content": "" });
-    assert!(wants(&plan("vfs_write", &arguments), &Texts::new()).chars().count() < 140);
+    assert!(describe_intent(&plan("vfs_write", &arguments), &Texts::new()).chars().count() < 140);
 }

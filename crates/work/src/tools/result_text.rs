@@ -301,7 +301,8 @@ impl Outcome {
     }
 }
 
-/// The agents to suggest if a name is unknown: the one with the most similar name, then all others but `left_out`.
+/// The agents to suggest if a name is unknown: first the one with the most similar name, even if it is `left_out`, then
+/// up to [`AGENTS_SUGGESTED_AT_MOST`] others without `left_out`.
 pub fn suggested_agents<'a>(
     name: &str,
     agents: impl IntoIterator<Item = &'a Id>,
@@ -355,7 +356,7 @@ pub enum Spawned {
 
 /// The result of starting another agent; `path` is its file.
 pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
-    let name = quoted(file_name(path));
+    let name = quoted(path_below_agents(path));
     let words = match outcome {
         Spawned::Activated { depth, depth_limit, is_new } => {
             let done = if *is_new { "Created and activated" } else { "Activated" };
@@ -467,7 +468,7 @@ pub enum SignalOutcome {
 
 /// The result of a signal; `parent` is the file of the parent's profile.
 pub fn signalled(parent: &str, outcome: &SignalOutcome) -> Outcome {
-    let name = quoted(file_name(parent));
+    let name = quoted(path_below_agents(parent));
     let words = match outcome {
         SignalOutcome::Sent => format!("Message sent to parent {name}. Re-activating."),
         SignalOutcome::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),

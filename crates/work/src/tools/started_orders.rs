@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::order::{OrderKey, PendingToolOrders, ToolOrder, ToolOutcome};
+use super::order::{OrderKey, OrderOutcome, PendingToolOrders, ToolOrder};
 use crate::schedule::InputQueue;
 
 /// The started orders of one executor.
@@ -45,7 +45,7 @@ impl StartedOrders {
     }
 
     /// Whether an order is neither running nor has an outcome waiting to be applied.
-    pub(super) fn is_due(&self, order: &ToolOrder, outcomes: &InputQueue<ToolOutcome>) -> bool {
+    pub(super) fn is_due(&self, order: &ToolOrder, outcomes: &InputQueue<OrderOutcome>) -> bool {
         !self.contains(order.key) && !outcomes.waiting().any(|outcome| outcome.key == order.key)
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::files::object;
-use super::order::{OrderKey, OrderReport, PendingToolOrders, ToolOutcome};
+use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders};
 use super::plan::{Planned, Work};
 use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
@@ -78,7 +78,7 @@ fn asking(method: &str) -> &'static str {
 
 /// Receives answers, sends requests that were ordered in an earlier tick, and stops cancelled ones.
 pub(super) fn execute_orders(
-    (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<ToolOutcome>>),
+    (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<OrderOutcome>>),
     (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
     mut begun: Local<StartedOrders>,
 ) {
@@ -89,8 +89,8 @@ pub(super) fn execute_orders(
     for answered in answered {
         let Ok(key) = answered.id.parse::<OrderKey>() else { continue };
         if begun.end(key) {
-            let news = OrderReport::of(answered.result.map(|answer| text_of(&answer)));
-            outcomes.push(ToolOutcome { key, news });
+            let news = OrderReport::ended(answered.result.map(|answer| text_of(&answer)));
+            outcomes.push(OrderOutcome { key, news });
         }
     }
     for key in begun.take_cancelled(&under_way) {
@@ -109,7 +109,7 @@ pub(super) fn execute_orders(
             _ => None,
         };
         let news = match read {
-            None => OrderReport::unreadable(),
+            None => OrderReport::unparseable(),
             // It may have been sent, so it is not sent again without being asked for.
             Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => OrderReport::Aborted {
                 why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn execute_orders(
                 continue;
             }
         };
-        outcomes.push(ToolOutcome { key: order.key, news });
+        outcomes.push(OrderOutcome { key: order.key, news });
     }
 }
 

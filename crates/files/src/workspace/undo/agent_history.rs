@@ -59,14 +59,15 @@ impl AgentHistories {
         for path in history.known_paths()? {
             let versions = history.versions(&path)?;
             let acts = joined(logged.remove(&path).unwrap_or_default(), versions);
-            stories.push(FileTimeline { path, acts });
+            stories.push(FileTimeline { path, entries: acts });
         }
         Ok(Self { history, stories, tasks })
     }
 
     /// Returns every agent that changed files, sorted by id.
     pub fn agents(&self) -> Vec<AgentHistory> {
-        let by: BTreeSet<&str> = self.stories.iter().flat_map(|story| &story.acts).map(|act| act.by.as_str()).collect();
+        let by: BTreeSet<&str> =
+            self.stories.iter().flat_map(|story| &story.entries).map(|act| act.by.as_str()).collect();
         by.into_iter()
             .filter(|by| is_agent(&Author((*by).into())))
             .map(|agent| AgentHistory { agent: agent.to_owned(), points: self.points(agent) })
@@ -77,7 +78,7 @@ impl AgentHistories {
     pub fn points(&self, agent: &str) -> Vec<RestorePoint> {
         let mut acts: Vec<(&TimelineEntry, &str)> = Vec::new();
         for story in &self.stories {
-            acts.extend(story.acts.iter().filter(|act| act.by == agent).map(|act| (act, story.path.as_str())));
+            acts.extend(story.entries.iter().filter(|act| act.by == agent).map(|act| (act, story.path.as_str())));
         }
         acts.sort_by_key(|(act, path)| (act.time_ms, *path));
         let mut points: Vec<RestorePoint> = Vec::new();
@@ -108,7 +109,7 @@ impl AgentHistories {
     pub fn plan(&self, agent: &str, since_ms: u64) -> UndoPlan {
         let is_undone = |act: &TimelineEntry| act.by == agent && act.time_ms >= since_ms;
         let mut plan = UndoPlan { agent: agent.to_owned(), files: Vec::new() };
-        for story in self.stories.iter().filter(|story| story.acts.iter().any(is_undone)) {
+        for story in self.stories.iter().filter(|story| story.entries.iter().any(is_undone)) {
             let path = &story.path;
             let now = match self.history.read_if_exists(path) {
                 Ok(now) => now,
@@ -145,11 +146,11 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
             time_ms: event.time_ms,
             by: change.by.to_string(),
             activation: event.draft.activation.as_ref().map(ToString::to_string),
-            deed,
+            action: deed,
         };
         let path = change.path.to_string();
         if change.gone {
-            stories.entry(path).or_default().push(act(FileAction::Gone));
+            stories.entry(path).or_default().push(act(FileAction::Deleted));
         } else if let Some(from) = &change.from {
             // The file that had the new path before is another file, which no path refers to any more.
             let mut acts = stories.remove(&**from).unwrap_or_default();
@@ -167,16 +168,16 @@ fn of_log(reader: &Reader) -> Result<Logged, StoreError> {
 /// the log come before the next one that is; if there is none, they come before anything that happened later. The text
 /// that a file had when it was deleted or renamed is stored at that moment, and is not in the log.
 pub(super) fn joined(logged: Vec<TimelineEntry>, mut versions: Vec<FileVersion>) -> Vec<TimelineEntry> {
-    let number_of = |act: &TimelineEntry| match act.deed {
+    let number_of = |act: &TimelineEntry| match act.action {
         FileAction::Wrote { version, .. } => Some(version),
-        FileAction::Gone | FileAction::Renamed { .. } => None,
+        FileAction::Deleted | FileAction::Renamed { .. } => None,
     };
     let known: BTreeSet<u64> = logged.iter().filter_map(number_of).collect();
     versions.sort_by_key(|version| version.number);
     let mut versions = versions.into_iter().peekable();
     let mut acts = Vec::new();
     for act in logged {
-        let FileAction::Wrote { version: number, is_new } = act.deed else {
+        let FileAction::Wrote { version: number, is_new } = act.action else {
             let is_earlier = |version: &FileVersion| !known.contains(&version.number) && version.time_ms <= act.time_ms;
             while let Some(earlier) = versions.next_if(is_earlier) {
                 acts.push(written(earlier, false));
@@ -203,6 +204,6 @@ fn written(version: FileVersion, is_new: bool) -> TimelineEntry {
         time_ms: version.time_ms,
         by: version.author,
         activation: version.activation,
-        deed: FileAction::Wrote { version: version.number, is_new },
+        action: FileAction::Wrote { version: version.number, is_new },
     }
 }

@@ -19,7 +19,7 @@ pub enum FileAction {
         is_new: bool,
     },
     /// The file was deleted.
-    Gone,
+    Deleted,
     /// The file was renamed.
     Renamed {
         /// The previous path.
@@ -39,7 +39,7 @@ pub struct TimelineEntry {
     /// The activation, if it was part of one.
     pub activation: Option<String>,
     /// The action.
-    pub deed: FileAction,
+    pub action: FileAction,
 }
 
 /// Everything known about the history of one file, oldest first.
@@ -48,7 +48,7 @@ pub struct FileTimeline {
     /// The present path of the file, or the last one if it was deleted.
     pub path: String,
     /// The actions, oldest first.
-    pub acts: Vec<TimelineEntry>,
+    pub entries: Vec<TimelineEntry>,
 }
 
 /// The outcome of undoing for a file.
@@ -126,8 +126,8 @@ enum Obstacle {
     NotKept,
     Conflict,
     ChangedSince,
-    GoneSince,
-    ThereAgain,
+    DeletedSince,
+    RecreatedSince,
 }
 
 impl Obstacle {
@@ -138,8 +138,8 @@ impl Obstacle {
                 format!("'{path}' was not changed: others have changed the same lines since; edit it by hand.")
             }
             Self::ChangedSince => format!("'{path}' was not changed: others have changed it since it was created."),
-            Self::GoneSince => format!("'{path}' was not restored: somebody else has deleted it since."),
-            Self::ThereAgain => format!(
+            Self::DeletedSince => format!("'{path}' was not restored: somebody else has deleted it since."),
+            Self::RecreatedSince => format!(
                 "'{path}' was not changed: somebody else created it again after it was \
                 deleted."
             ),
@@ -166,7 +166,7 @@ pub fn plan_file(
     text: impl Fn(u64) -> Option<String>,
     is_taken: impl Fn(&str) -> bool,
 ) -> Option<FilePlan> {
-    if !story.acts.iter().any(&is_undone) {
+    if !story.entries.iter().any(&is_undone) {
         return None;
     }
     let done = |outcome| {
@@ -206,7 +206,7 @@ fn text_without(
     is_undone: &impl Fn(&TimelineEntry) -> bool,
     text: &impl Fn(u64) -> Option<String>,
 ) -> Result<Option<String>, Obstacle> {
-    let acts = &story.acts;
+    let acts = &story.entries;
     let mut goal = now.map(str::to_owned);
     let mut end = acts.len();
     while let Some(last) = acts[..end].iter().rposition(is_undone) {
@@ -223,8 +223,8 @@ fn text_without(
                 return Err(match (&after, &goal) {
                     // The agent created or changed the file, which was deleted anyway.
                     (_, None) if before.is_none() => continue,
-                    (_, None) => Obstacle::GoneSince,
-                    (None, Some(_)) => Obstacle::ThereAgain,
+                    (_, None) => Obstacle::DeletedSince,
+                    (None, Some(_)) => Obstacle::RecreatedSince,
                     (Some(_), Some(_)) if before.is_none() => Obstacle::ChangedSince,
                     (Some(_), Some(_)) => Obstacle::Conflict,
                 });
@@ -245,16 +245,16 @@ fn kept(text: Option<String>) -> State {
 
 /// Returns the content of the file after the action at this index.
 fn state_after(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
-    match &acts[at].deed {
+    match &acts[at].action {
         FileAction::Wrote { version, .. } => kept(text(*version)),
-        FileAction::Gone => State::Known(None),
+        FileAction::Deleted => State::Known(None),
         FileAction::Renamed { .. } => state_before(acts, at, text),
     }
 }
 
 /// Returns the content of the file before the action at this index.
 fn state_before(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option<String>) -> State {
-    match acts[at].deed {
+    match acts[at].action {
         FileAction::Wrote { is_new: true, .. } | FileAction::Wrote { version: 1, .. } => State::Known(None),
         FileAction::Wrote { version, .. } if newest_before(acts, at) != Some(version - 1) => State::NotKept,
         _ if at > 0 => state_after(acts, at - 1, text),
@@ -265,7 +265,7 @@ fn state_before(acts: &[TimelineEntry], at: usize, text: &impl Fn(u64) -> Option
 
 /// Returns the number of the version before the action at this index, if the history contains one.
 fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
-    acts[..at].iter().rev().find_map(|act| match act.deed {
+    acts[..at].iter().rev().find_map(|act| match act.action {
         FileAction::Wrote { version, .. } => Some(version),
         _ => None,
     })
@@ -274,8 +274,8 @@ fn newest_before(acts: &[TimelineEntry], at: usize) -> Option<u64> {
 /// Returns the path that the file would have without these actions.
 fn path_without(story: &FileTimeline, is_undone: &impl Fn(&TimelineEntry) -> bool) -> Option<String> {
     let mut path = story.path.as_str();
-    for act in story.acts.iter().rev().filter(|act| is_undone(act)) {
-        if let FileAction::Renamed { from, to } = &act.deed
+    for act in story.entries.iter().rev().filter(|act| is_undone(act)) {
+        if let FileAction::Renamed { from, to } = &act.action
             && to == path
         {
             path = from;

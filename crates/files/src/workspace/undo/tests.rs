@@ -20,12 +20,12 @@ struct Life {
 
 impl Life {
     fn of(path: &str) -> Self {
-        Self { story: FileTimeline { path: path.to_owned(), acts: Vec::new() }, ..Self::default() }
+        Self { story: FileTimeline { path: path.to_owned(), entries: Vec::new() }, ..Self::default() }
     }
 
     fn act(&mut self, by: &str, deed: FileAction) {
-        let time_ms = self.story.acts.len() as u64;
-        self.story.acts.push(TimelineEntry { time_ms, by: by.to_owned(), activation: None, deed });
+        let time_ms = self.story.entries.len() as u64;
+        self.story.entries.push(TimelineEntry { time_ms, by: by.to_owned(), activation: None, action: deed });
     }
 
     fn write(mut self, by: &str, text: &str) -> Self {
@@ -37,7 +37,7 @@ impl Life {
     }
 
     fn delete(mut self, by: &str) -> Self {
-        self.act(by, FileAction::Gone);
+        self.act(by, FileAction::Deleted);
         self.now = None;
         self
     }
@@ -114,12 +114,12 @@ fn later_changes_by_others_are_kept() {
 #[test]
 fn versions_that_are_no_longer_stored_are_never_guessed() {
     let mut life = Life::of("a.md").write("user", "a\n").delete("ada").write("user", "b\n").write("ada", "c\n");
-    life.story.acts.remove(2);
+    life.story.entries.remove(2);
     assert!(
         stays(life.undo_from(2).map(|plan| plan.outcome)).contains("no longer stored"),
         "the text before hers is missing"
     );
-    life.story.acts.drain(..2);
+    life.story.entries.drain(..2);
     assert!(stays(life.outcome()).contains("no longer stored"));
 }
 
@@ -133,15 +133,15 @@ fn a_text_first_stored_on_deletion_existed_before_it() {
         order_key: None,
         chars: 1,
     };
-    let act = |time_ms, by: &str, deed| TimelineEntry { time_ms, by: by.into(), activation: None, deed };
-    let gone = act(10, "ada", FileAction::Gone);
+    let act = |time_ms, by: &str, deed| TimelineEntry { time_ms, by: by.into(), activation: None, action: deed };
+    let gone = act(10, "ada", FileAction::Deleted);
     let acts = super::agent_history::joined(vec![gone.clone()], vec![version(1, 9, "outside")]);
     assert_eq!(acts[1], gone, "{acts:?}");
     // The order of the log counts, whatever the clock said when it was written.
     let anew = act(11, "bob", FileAction::Wrote { version: 2, is_new: true });
     let acts =
         super::agent_history::joined(vec![gone.clone(), anew], vec![version(2, 10, "bob"), version(1, 9, "outside")]);
-    assert_eq!((acts.len(), &acts[1], &acts[2].deed), (3, &gone, &FileAction::Wrote { version: 2, is_new: true }));
+    assert_eq!((acts.len(), &acts[1], &acts[2].action), (3, &gone, &FileAction::Wrote { version: 2, is_new: true }));
 }
 
 /// An edit: removes lines, and inserts unique lines.
@@ -195,8 +195,8 @@ proptest! {
         }
         if plan.changes() {
             let written = |line: &&str| line.starts_with("ada");
-            let before: BTreeSet<String> = life.story.acts.iter().filter(|act| act.time_ms < since)
-                .filter_map(|act| match act.deed { FileAction::Wrote { version, .. } => Some(version), _ => None })
+            let before: BTreeSet<String> = life.story.entries.iter().filter(|act| act.time_ms < since)
+                .filter_map(|act| match act.action { FileAction::Wrote { version, .. } => Some(version), _ => None })
                 .flat_map(|version| life.texts[version as usize - 1].lines().map(str::to_owned)).collect();
             for line in lines(&after).into_iter().filter(written) {
                 prop_assert!(before.contains(line), "{line:?} of hers is still there: {plan:?}");
@@ -207,11 +207,11 @@ proptest! {
     #[test]
     fn undoing_restores_the_previous_text_if_nobody_else_wrote_since(turns in turns(), since in 1..8_u64) {
         let mut life = lived(&turns);
-        for act in life.story.acts.iter_mut().filter(|act| act.time_ms >= since) {
+        for act in life.story.entries.iter_mut().filter(|act| act.time_ms >= since) {
             act.by = "ada".into();
         }
-        let Some(first) = life.story.acts.iter().position(|act| act.time_ms >= since) else { return Ok(()) };
-        let before = match life.story.acts[first - 1].deed {
+        let Some(first) = life.story.entries.iter().position(|act| act.time_ms >= since) else { return Ok(()) };
+        let before = match life.story.entries[first - 1].action {
             FileAction::Wrote { version, .. } => Some(life.texts[version as usize - 1].clone()),
             _ => None,
         };

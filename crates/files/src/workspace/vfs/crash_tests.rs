@@ -16,7 +16,7 @@ const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by 
 fn killed_at(mut fixture: Fixture, order: &FileOrder, step: LastStep) -> Fixture {
     fixture.files.stop_at = Some(step);
     // An open transaction is lost with the connection, as it is with the process.
-    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(order)));
+    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.execute(order)));
     fixture.reopen()
 }
 
@@ -50,17 +50,17 @@ fn every_change_has_the_same_result_whenever_the_process_is_killed() {
     for operation in orders() {
         let order = order("k", "ada", operation);
         let mut whole = fixture();
-        let expected = whole.files.carry_out(&order);
+        let expected = whole.files.execute(&order);
         assert!(expected.result.is_ok(), "{expected:?}");
         let expected_seen = seen(&whole);
         for step in STEPS {
             let mut again = killed_at(fixture(), &order, step);
             assert_eq!(again.files.versions.steps().expect("they can be read"), [], "{order:?} at {step:?}");
-            let outcome = again.files.carry_out(&order);
+            let outcome = again.files.execute(&order);
             assert_eq!(outcome, expected, "{order:?} at {step:?}");
             assert_eq!(seen(&again), expected_seen, "{order:?} at {step:?}");
             let mut twice = again.reopen();
-            assert_eq!(twice.files.carry_out(&order), expected, "{order:?} at {step:?}, once more");
+            assert_eq!(twice.files.execute(&order), expected, "{order:?} at {step:?}, once more");
             assert_eq!(seen(&twice), expected_seen);
             let left: Vec<_> = hidden(&twice);
             assert_eq!(left, Vec::<String>::new(), "{order:?} at {step:?} leaves something over");
@@ -83,13 +83,13 @@ fn an_edit_between_a_kill_and_the_restart_is_kept_and_so_is_the_order() {
     for step in STEPS {
         let mut fixture = fixture();
         fixture.files.stop_at = Some(step);
-        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
+        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.execute(&order)));
         put_outside(&fixture.folder, "notes/b.md", "by hand at last");
         let mut fixture = fixture.reopen();
         while fixture.files.do_idle_task() {}
         let before = fixture.on_disk("notes/b.md");
         assert_eq!(before.as_deref(), Some("by hand at last"), "{step:?}");
-        let outcome = fixture.files.carry_out(&order);
+        let outcome = fixture.files.execute(&order);
         let texts: Vec<_> = fixture.history("notes/b.md").into_iter().skip(2).collect();
         let (ada, hand) = ("ada's", "by hand at last");
         if step == LastStep::WrittenBeside {
@@ -109,16 +109,16 @@ fn a_change_that_cannot_be_completed_is_reverted_and_executed_on_repetition() {
     let order = order("k", "ada", write("notes/b.md", "ada's"));
     let mut fixture = fixture();
     fixture.files.stop_at = Some(LastStep::Recorded);
-    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
+    let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.execute(&order)));
     let path = fixture.folder.path().join("notes/b.md");
     std::fs::remove_file(&path).expect("it should exist");
     std::fs::create_dir(&path).expect("folders can be made");
     let mut fixture = fixture.reopen();
-    let failure = fixture.files.carry_out(&order).result.expect_err("a folder is in the way");
+    let failure = fixture.files.execute(&order).result.expect_err("a folder is in the way");
     assert!(failure.what.contains("is a folder"), "{}", failure.what);
     std::fs::remove_dir(&path).expect("it is empty");
     let mut fixture = fixture.reopen();
-    assert!(fixture.files.carry_out(&order).result.is_ok());
+    assert!(fixture.files.execute(&order).result.is_ok());
     assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some("ada's"));
 }
 
@@ -165,7 +165,7 @@ proptest! {
                     if let Some(step) = kill {
                         killed = killed_at(killed, &order, STEPS[*step]);
                     }
-                    let (one, other) = (whole.files.carry_out(&order), killed.files.carry_out(&order));
+                    let (one, other) = (whole.files.execute(&order), killed.files.execute(&order));
                     prop_assert_eq!(&one.result.is_ok(), &other.result.is_ok());
                     if let (Ok(FileAnswer::Changed { done: one, .. }), Ok(FileAnswer::Changed { done: other, .. })) = (one.result, other.result) {
                         prop_assert_eq!(one, other);
@@ -199,7 +199,7 @@ fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, time
             }
         }),
     ));
-    let outcome = fixture.files.carry_out(&order("k", "ada", operation));
+    let outcome = fixture.files.execute(&order("k", "ada", operation));
     (fixture, outcome)
 }
 
@@ -252,7 +252,7 @@ fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
     ] {
         let mut fixture = fixture();
         fixture.files.stop_at = Some(LastStep::Recorded);
-        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.carry_out(&order)));
+        let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.execute(&order)));
         let beside = super::super::resolve::beside_name(&order.key);
         let notes = fixture.folder.path().join("notes");
         std::fs::remove_file(notes.join(&beside)).expect("it was written");

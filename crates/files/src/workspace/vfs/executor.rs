@@ -20,7 +20,7 @@ use super::path::{PathAccess, WorkspacePath, quoted};
 use super::readers::Readers;
 use super::recent_answers::Recent;
 use super::resolve::{PathError, Root};
-use super::rights::{Rights, RightsKept};
+use super::rights::{Rights, RightsCache};
 use super::room_files::RoomFiles;
 use super::service_events::ServiceEventQueue;
 use super::session_texts::SessionRecords;
@@ -61,7 +61,7 @@ pub(super) enum LastStep {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum IdleTask {
     /// Examine this path: someone else may have changed it.
-    Look(String),
+    Examine(String),
     /// Read this path into the cache: it will probably be requested soon.
     Fetch(String),
 }
@@ -104,7 +104,7 @@ pub(super) struct Executor {
     changed: BTreeSet<String>,
     /// Files that are empty or missing, with the time at which that was first seen.
     pub(super) unsettled: BTreeMap<String, Instant>,
-    pub(super) later: VecDeque<IdleTask>,
+    pub(super) idle_tasks: VecDeque<IdleTask>,
     /// The number of operations performed for the person outside of the room.
     pub(super) changes_beside_room: u64,
     /// Problems with the files that are shown to a person.
@@ -113,7 +113,7 @@ pub(super) struct Executor {
     pub(super) ignored: BTreeSet<String>,
     /// The state of the session files.
     pub(super) sessions: SessionRecords,
-    rights: RightsKept,
+    rights: RightsCache,
     recent: Recent,
     /// A test hook: the step at which to stop as if the process had been killed there.
     #[cfg(test)]
@@ -153,12 +153,12 @@ impl Executor {
             feed: ChangeFeed::default(),
             changed: BTreeSet::new(),
             unsettled: BTreeMap::new(),
-            later: VecDeque::new(),
+            idle_tasks: VecDeque::new(),
             changes_beside_room: 0,
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             sessions: SessionRecords::default(),
-            rights: RightsKept::default(),
+            rights: RightsCache::default(),
             recent: Recent::default(),
             #[cfg(test)]
             stop_at: None,
@@ -174,8 +174,8 @@ impl Executor {
     }
 
     /// Performs an operation, or returns the earlier outcome of the same order.
-    pub(super) fn carry_out(&mut self, order: &FileOrder) -> FileOutcome {
-        let what = number_of(order);
+    pub(super) fn execute(&mut self, order: &FileOrder) -> FileOutcome {
+        let what = request_hash_of(order);
         let result = match self.recent.answer(&order.key, what) {
             Some(result) => result,
             None => {
@@ -216,8 +216,8 @@ impl Executor {
 
     /// Performs the next task for idle moments; `false` if there is none.
     pub(super) fn do_idle_task(&mut self) -> bool {
-        match self.later.pop_front() {
-            Some(IdleTask::Look(path)) => self.examine(&path),
+        match self.idle_tasks.pop_front() {
+            Some(IdleTask::Examine(path)) => self.examine(&path),
             Some(IdleTask::Fetch(path)) => {
                 if let Ok(path) = WorkspacePath::new(&path) {
                     // Errors are ignored: they are reported when the file is requested.
@@ -230,20 +230,20 @@ impl Executor {
     }
 
     pub(super) fn push_idle_task(&mut self, later: IdleTask) {
-        if self.later.len() >= IDLE_TASKS_AT_MOST {
-            self.later.pop_front();
+        if self.idle_tasks.len() >= IDLE_TASKS_AT_MOST {
+            self.idle_tasks.pop_front();
         }
-        self.later.push_back(later);
+        self.idle_tasks.push_back(later);
     }
 
     fn act(&mut self, order: &FileOrder, what: u64) -> Result<FileAnswer, FileFailure> {
-        let rights = self.rights.ready(&order.rights).map_err(|error| {
+        let rights = self.rights.get_or_compile(&order.rights).map_err(|error| {
             let what = format!("the permissions of this order are invalid, so it was refused: {error}.");
             FileFailure { what, is_refusal: true }
         })?;
         let is_person = order.author.is_user();
         let is_no_agent = !is_agent(&order.author);
-        let open = |given: &str, want| admit(given, &rights, want, is_no_agent);
+        let open = |given: &str, want| resolve_permitted_path(given, &rights, want, is_no_agent);
         match &order.operation {
             // Agents can read a file that is too large to be edited in parts.
             FileOperation::Read { path } => {
@@ -498,7 +498,7 @@ impl Executor {
         let difference = self.index.refresh(&self.root, prefix);
         difference.went.iter().for_each(|path| self.note_changed(path));
         for path in difference.came.into_iter().chain(difference.went) {
-            self.push_idle_task(IdleTask::Look(path));
+            self.push_idle_task(IdleTask::Examine(path));
         }
     }
 
@@ -514,7 +514,7 @@ impl Executor {
             }
             _ => return answer,
         };
-        if self.rights.ready(&order.rights).is_ok_and(|rights| rights.may_read(&path)) {
+        if self.rights.get_or_compile(&order.rights).is_ok_and(|rights| rights.may_read(&path)) {
             return answer;
         }
         let chars = content.chars().count() as u64;
@@ -524,13 +524,18 @@ impl Executor {
 }
 
 /// Returns a hash of the request, to detect a different order under the same key.
-fn number_of(order: &FileOrder) -> u64 {
+fn request_hash_of(order: &FileOrder) -> u64 {
     let what = serde_json::to_vec(&(&order.operation, &order.rights, &order.author));
     content_hash(&what.expect("an order is plain data with string keys"))
 }
 
 /// Resolves the path of an operation if its location and the rights permit the intended use.
-fn admit(given: &str, rights: &Rights, want: PathUse, is_no_agent: bool) -> Result<WorkspacePath, FileFailure> {
+fn resolve_permitted_path(
+    given: &str,
+    rights: &Rights,
+    want: PathUse,
+    is_no_agent: bool,
+) -> Result<WorkspacePath, FileFailure> {
     let refusal = |what: String| FileFailure { what, is_refusal: true };
     let path = WorkspacePath::new(given).map_err(|why| refusal(format!("{why}.")))?;
     let reach = path.reach();

@@ -96,13 +96,13 @@ impl Fixture {
     ) -> Result<FileAnswer, FileFailure> {
         self.orders += 1;
         let order = order(&format!("order-{}", self.orders), author, operation);
-        self.files.carry_out(&order).result
+        self.files.execute(&order).result
     }
 
     fn bounded(&mut self, rights: &FileRights, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.orders += 1;
         let order = order(&format!("order-{}", self.orders), "ada", operation);
-        self.files.carry_out(&FileOrder { rights: rights.clone(), ..order }).result
+        self.files.execute(&FileOrder { rights: rights.clone(), ..order }).result
     }
 
     fn says(&mut self, operation: FileOperation) -> String {
@@ -251,9 +251,9 @@ fn listings_and_searches_are_limited_and_name_lines() {
 fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
     let mut fixture = Fixture::new(&[]);
     let message = order("slack/act-1/1/0/00", ROOM, append("outbox/slack-messages.jsonl", "{}\n"));
-    fixture.files.carry_out(&message).result.expect("it can be written");
+    fixture.files.execute(&message).result.expect("it can be written");
     let mut fixture = fixture.reopen();
-    fixture.files.carry_out(&message).result.expect("it is answered as before");
+    fixture.files.execute(&message).result.expect("it is answered as before");
     assert_eq!(fixture.on_disk("outbox/slack-messages.jsonl").as_deref(), Some("{}\n"));
 }
 
@@ -261,11 +261,11 @@ fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
 fn an_append_is_done_once_whenever_the_process_is_killed() {
     let mut fixture = Fixture::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
-    let first = fixture.files.carry_out(&order).result;
+    let first = fixture.files.execute(&order).result;
     assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileResult::Written { chars: 8, .. }, .. })), "{first:?}");
-    assert_eq!(fixture.files.carry_out(&order).result, first, "the same order is carried out once");
+    assert_eq!(fixture.files.execute(&order).result, first, "the same order is carried out once");
     let mut fixture = fixture.reopen();
-    assert!(fixture.files.carry_out(&order).result.is_ok());
+    assert!(fixture.files.execute(&order).result.is_ok());
     assert_eq!(fixture.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
     fixture.run("ada", append("artifacts/new.md", "first")).expect("it is made");
     assert_eq!(fixture.on_disk("artifacts/new.md").as_deref(), Some("first"));
@@ -511,9 +511,9 @@ fn orders_with_the_same_key_are_executed_once_and_answered_equally() {
         order("k-6", "ada", restore("agents/cy.md", 1)),
         order("k-7", "ada", read("agents/none.md")),
     ];
-    let first: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.carry_out(order)).collect();
+    let first: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.execute(order)).collect();
     let kept = fixture.history("agents/cy.md");
-    let again: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.carry_out(order)).collect();
+    let again: Vec<FileOutcome> = orders.iter().map(|order| fixture.files.execute(order)).collect();
     assert_eq!(first, again);
     let mut fixture = fixture.reopen();
     // An operation without effect is repeated; after one with an effect, the room receives the present text.
@@ -527,7 +527,7 @@ fn orders_with_the_same_key_are_executed_once_and_answered_equally() {
                 FileResult::Deleted { .. } => {}
             }
         }
-        assert_eq!(fixture.files.carry_out(order), first);
+        assert_eq!(fixture.files.execute(order), first);
     }
     assert_eq!(fixture.history("agents/cy.md"), kept);
     assert_eq!(fixture.on_disk("agents/cy.md").as_deref(), Some("1"));

@@ -281,7 +281,7 @@ impl Executor {
             })
             .map(|head| head.path.clone())
             .collect();
-        changed.into_iter().for_each(|path| self.push_idle_task(IdleTask::Look(path)));
+        changed.into_iter().for_each(|path| self.push_idle_task(IdleTask::Examine(path)));
     }
 }
 

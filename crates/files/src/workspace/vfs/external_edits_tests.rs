@@ -168,7 +168,7 @@ fn every_change_by_anyone_is_in_the_change_feed() {
     let gone = |path: &str, version: u64| (path.to_owned(), version, false, None);
     assert_eq!(told(&mut files), []);
     let done = |files: &mut Executor, key: &str, operation| {
-        files.carry_out(&order(key, "ada", operation)).result.expect("it can be done");
+        files.execute(&order(key, "ada", operation)).result.expect("it can be done");
     };
     let path = || "notes/a.md".to_owned();
     done(&mut files, "k1", FileOperation::Write { path: path(), content: "one".into() });

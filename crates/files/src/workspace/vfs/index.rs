@@ -280,7 +280,7 @@ impl Index {
             let _ = folder.remove(name);
             return;
         }
-        let Some(file) = safe_fs::is_placing(name) else { return };
+        let Some(file) = safe_fs::original_of_placing(name) else { return };
         let path = format!("{prefix}{file}");
         let is_same = |left: u64| safe_fs::hash_of(folder, file).is_ok_and(|there| there == Some(left));
         let cleared = match safe_fs::hash_of(folder, name) {

@@ -13,7 +13,7 @@ use crate::knowledge::Owner;
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 
 /// The maximum number of compiled permissions in the cache.
-const KEPT: usize = 128;
+const CACHE_CAPACITY: usize = 128;
 /// The maximum number of globs in one list; more are treated as an attack.
 const GLOBS_AT_MOST: usize = 1000;
 
@@ -57,8 +57,8 @@ impl Rights {
     /// shared one.
     pub(super) fn is_knowledge_of_another(&self, path: &str) -> bool {
         let Some(own) = &self.knowledge_of else { return false };
-        let is_everybodys = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
-        is_knowledge(path) && path != own && !is_everybodys
+        let is_shared = path == KEPT_BLACKBOARD || path == Owner::Shared.place();
+        is_knowledge(path) && path != own && !is_shared
     }
 
     /// Whether a file contains memories, which are never written by a file order.
@@ -90,10 +90,10 @@ fn is_knowledge(path: &str) -> bool {
 
 /// A cache of compiled permissions.
 #[derive(Default)]
-pub(super) struct RightsKept(BTreeMap<String, Arc<Rights>>);
+pub(super) struct RightsCache(BTreeMap<String, Arc<Rights>>);
 
-impl RightsKept {
-    pub(super) fn ready(&mut self, rights: &FileRights) -> Result<Arc<Rights>, String> {
+impl RightsCache {
+    pub(super) fn get_or_compile(&mut self, rights: &FileRights) -> Result<Arc<Rights>, String> {
         if *rights == FileRights::default() {
             return Ok(Arc::default());
         }
@@ -102,7 +102,7 @@ impl RightsKept {
             return Ok(ready.clone());
         }
         let ready = Arc::new(Rights::new(rights)?);
-        if self.0.len() >= KEPT {
+        if self.0.len() >= CACHE_CAPACITY {
             self.0.clear();
         }
         self.0.insert(key, ready.clone());
@@ -181,16 +181,16 @@ mod tests {
 
     #[test]
     fn an_invalid_glob_is_an_error_and_allows_nothing() {
-        assert!(RightsKept::default().ready(&rights(&[&["a[", "**"]], &[])).is_err());
-        assert!(RightsKept::default().ready(&rights(&[&[&"a".repeat(2000)]], &[])).is_err());
+        assert!(RightsCache::default().get_or_compile(&rights(&[&["a[", "**"]], &[])).is_err());
+        assert!(RightsCache::default().get_or_compile(&rights(&[&[&"a".repeat(2000)]], &[])).is_err());
     }
 
     #[test]
     fn the_same_rights_are_compiled_once() {
-        let mut kept = RightsKept::default();
-        let first = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
-        let again = kept.ready(&rights(&[&["a"]], &[])).expect("it is a glob");
-        let other = kept.ready(&rights(&[], &[&["a"]])).expect("it is a glob");
+        let mut kept = RightsCache::default();
+        let first = kept.get_or_compile(&rights(&[&["a"]], &[])).expect("it is a glob");
+        let again = kept.get_or_compile(&rights(&[&["a"]], &[])).expect("it is a glob");
+        let other = kept.get_or_compile(&rights(&[], &[&["a"]])).expect("it is a glob");
         assert!(Arc::ptr_eq(&first, &again) && !Arc::ptr_eq(&first, &other));
     }
 }

@@ -39,9 +39,9 @@ const POLLS_PER_FULL_LOOK: u32 = 10;
 /// The delay before a flush is requested again if the queue was full.
 const ASK_AGAIN: Duration = Duration::from_millis(1);
 /// The interval at which a flush checks that the thread is still running.
-const ANSWER_LOOK: Duration = Duration::from_secs(1);
+const FLUSH_LIVENESS_INTERVAL: Duration = Duration::from_secs(1);
 /// The polling interval for a person's first answer, while its folder does not exist and cannot be watched.
-const ANSWERS_LOOK: Duration = Duration::from_millis(250);
+const ANSWER_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The options of a file service.
 pub struct FileServiceOptions {
@@ -182,7 +182,7 @@ impl FileService {
             files,
             worktrees,
             watcher,
-            persons,
+            answer_watcher: persons,
             saves,
             answer,
             unreported,
@@ -248,7 +248,7 @@ impl FileService {
                     Err(_) => return closed(),
                 },
                 // Only if the queue was full.
-                default(if flush.is_some() { ASK_AGAIN } else { ANSWER_LOOK }) => {}
+                default(if flush.is_some() { ASK_AGAIN } else { FLUSH_LIVENESS_INTERVAL }) => {}
             }
         }
     }
@@ -329,7 +329,7 @@ struct ServiceState {
     worktrees: Worktrees,
     watcher: Option<Watcher>,
     /// The watcher for people's answers.
-    persons: Option<AnswerWatcher>,
+    answer_watcher: Option<AnswerWatcher>,
     saves: Saves,
     answer: Sender<FileOutcome>,
     /// Records that could not be written after the world stopped receiving answers.
@@ -373,7 +373,7 @@ impl ServiceState {
                     // The watcher has ended: continue with orders and polling alone, instead of spinning here.
                     Err(_) => events = never(),
                 },
-                default(self.patience()) => {}
+                default(self.sleep_timeout()) => {}
             }
         }
         let mut problems = self.saves.write_all_or_keep(&mut self.files);
@@ -382,7 +382,7 @@ impl ServiceState {
     }
 
     /// Returns how long the thread may sleep if there is no event.
-    fn patience(&self) -> Duration {
+    fn sleep_timeout(&self) -> Duration {
         let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
@@ -413,7 +413,7 @@ impl ServiceState {
             Command::Order(order) => {
                 let outcome = match &order.worktree {
                     Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
-                    None => self.files.carry_out(&order),
+                    None => self.files.execute(&order),
                 };
                 // The receiver may be gone; the result is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
@@ -461,7 +461,7 @@ impl ServiceState {
 
     /// Examines a path that the system named; `false` if it is not a file, or was deleted.
     fn note_path_event(&mut self, full: &Path) -> bool {
-        if self.persons.as_mut().is_some_and(|persons| persons.is_about(full)) {
+        if self.answer_watcher.as_mut().is_some_and(|persons| persons.is_about(full)) {
             return true;
         }
         let root = self.files.root.path();
@@ -491,13 +491,13 @@ impl ServiceState {
 
     fn examine_room_files(&mut self) {
         self.files.examine_room_files();
-        if let Some(persons) = &mut self.persons {
+        if let Some(persons) = &mut self.answer_watcher {
             persons.once();
         }
     }
 
     fn listen(&mut self) {
-        let answers = self.persons.as_ref().and_then(AnswerWatcher::folder);
+        let answers = self.answer_watcher.as_ref().and_then(AnswerWatcher::folder);
         if let Some(watcher) = &mut self.watcher {
             watcher.listen(answers);
         }
@@ -505,18 +505,18 @@ impl ServiceState {
 
     /// Whether answers may arrive in a folder that is not watched.
     fn looks_for_answers(&self) -> bool {
-        let Some(persons) = &self.persons else { return false };
+        let Some(persons) = &self.answer_watcher else { return false };
         !persons.folder().zip(self.watcher.as_ref()).is_some_and(|(folder, watcher)| watcher.listens_to(folder))
     }
 
     fn look_for_answers(&mut self) {
-        if let Some(persons) = &mut self.persons {
+        if let Some(persons) = &mut self.answer_watcher {
             persons.once();
             if persons.folder().is_some() {
                 self.listen();
             }
         }
-        self.answers_at = Instant::now() + ANSWERS_LOOK;
+        self.answers_at = Instant::now() + ANSWER_POLL_INTERVAL;
     }
 
     fn plan_poll(&mut self) {

@@ -102,7 +102,7 @@ impl Executor {
             cause: Seq(0),
             worktree: None,
         };
-        let answer = self.carry_out(&order).result?;
+        let answer = self.execute(&order).result?;
         if let FileAnswer::Changed { done, .. } = &answer {
             match done {
                 FileResult::Written { path, version, content, .. } => {

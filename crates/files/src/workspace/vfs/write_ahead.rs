@@ -78,7 +78,7 @@ impl Executor {
             let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
             keep_permission(order, path, now.as_ref().map_or("", |(text, _)| text), &text)?;
             if let Some(answer) = self.try_put(order, what, path, &text, now)? {
-                self.answered(path, Some(content_hash(text.as_bytes())));
+                self.note_own_change(path, Some(content_hash(text.as_bytes())));
                 return Ok(answer);
             }
         }
@@ -123,7 +123,7 @@ impl Executor {
         let placed = self.root.put_in_place(path, &beside, over);
         if !matches!(placed, Ok(Replacement::Replaced)) {
             self.root.drop_beside(path, &beside);
-            self.take_write_back(order, path, step, &head)?;
+            self.revert_write(order, path, step, &head)?;
             return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
         }
         self.reached(LastStep::InPlace);
@@ -183,7 +183,7 @@ impl Executor {
     }
 
     /// Reverts a recorded write that did not reach its final path.
-    fn take_write_back(
+    fn revert_write(
         &mut self,
         order: &FileOrder,
         path: &WorkspacePath,
@@ -266,7 +266,7 @@ impl Executor {
         self.complete_change(step, &gone, None);
         self.index.forget(path.as_str());
         self.readers.forget(path.as_str());
-        self.answered(path, None);
+        self.note_own_change(path, None);
         self.reached(LastStep::Settled);
         Ok(Some(answer))
     }
@@ -325,8 +325,8 @@ impl Executor {
         self.note_changed(from.as_str());
         self.index.note(to.as_str(), &found);
         self.readers.renamed(from.as_str(), to.as_str());
-        self.answered(from, None);
-        self.answered(to, Some(head.hash));
+        self.note_own_change(from, None);
+        self.note_own_change(to, Some(head.hash));
         self.reached(LastStep::Settled);
         Ok(Some(with_content(answer, &text)))
     }
@@ -403,7 +403,7 @@ impl Executor {
                     self.root.put_in_place(&path, beside, *before)?;
                 }
                 self.root.drop_beside(&path, beside);
-                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Examine(path.as_str().to_owned()));
             }
             PendingChange::Delete { key, path, before, .. } => {
                 let path = normal(path)?;
@@ -414,17 +414,17 @@ impl Executor {
                 if self.hash_now(&path)? == Some(*before) {
                     self.root.take_away(&path, &beside, *before)?;
                 }
-                self.push_idle_task(IdleTask::Look(path.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Examine(path.as_str().to_owned()));
             }
             PendingChange::Rename { from, to, before, .. } => {
                 let (from, to) = (normal(from)?, normal(to)?);
                 if self.hash_now(&to)?.is_none() {
                     match self.hash_now(&from)? {
                         Some(hash) if hash == *before => self.root.rename(&from, &to)?,
-                        _ => self.push_idle_task(IdleTask::Look(from.as_str().to_owned())),
+                        _ => self.push_idle_task(IdleTask::Examine(from.as_str().to_owned())),
                     }
                 }
-                self.push_idle_task(IdleTask::Look(to.as_str().to_owned()));
+                self.push_idle_task(IdleTask::Examine(to.as_str().to_owned()));
             }
         }
         Ok(())
@@ -474,7 +474,7 @@ impl Executor {
 
     /// Records an operation's change of a file that the room uses. It is reported with the outcome of the operation,
     /// not as an event. The room's saves do not overwrite it, because the room did not write it.
-    fn answered(&mut self, path: &WorkspacePath, hash: Option<u64>) {
+    fn note_own_change(&mut self, path: &WorkspacePath, hash: Option<u64>) {
         if let Some(room) = self.room.as_mut().filter(|_| layout::is_used_by_room(path.as_str())) {
             room.know(path.as_str(), hash);
             self.news.forget_change(path.as_str());

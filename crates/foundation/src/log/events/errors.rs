@@ -74,7 +74,7 @@ impl Warning {
     }
 
     /// Sets the remedy.
-    pub fn remedy(mut self, remedy: impl Into<Word>) -> Self {
+    pub fn with_remedy(mut self, remedy: impl Into<Word>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
@@ -130,7 +130,7 @@ impl EventData for Warning {
         self.narrate_or(context, "there is a problem")
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         self.remedy.as_deref().unwrap_or_default()
     }
 }
@@ -210,11 +210,11 @@ impl EventData for Error {
         }
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         match self {
             Self::Work(_) => "",
             Self::Request(failed) => &failed.remedy,
-            Self::Problem(problem) => problem.to_do(),
+            Self::Problem(problem) => problem.remedy(),
         }
     }
 }

@@ -59,7 +59,7 @@ pub trait EventData: Serialize + DeserializeOwned + Debug {
     fn narrate(&self, context: &NarrationContext<'_>) -> String;
 
     /// What a person can do about it; empty if there is nothing to do.
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         ""
     }
 }
@@ -142,9 +142,9 @@ macro_rules! events {
             }
 
             /// Returns what a person can do about it; empty if nothing can be done.
-            pub fn to_do(&self) -> &str {
+            pub fn remedy(&self) -> &str {
                 match self {
-                    $(Self::$name(event) => event.to_do(),)*
+                    $(Self::$name(event) => event.remedy(),)*
                     Self::Unknown(_) => "",
                 }
             }

@@ -106,7 +106,7 @@ impl EventData for ModelCall {
         in_brackets(&with(&format!("{provider} answered"), " ", &whom), &joined(used))
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         self.error.as_ref().and_then(|error| error.remedy.as_deref()).unwrap_or_default()
     }
 }
@@ -157,7 +157,7 @@ impl EventData for Budget {
         }
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         &self.remedy
     }
 }
@@ -201,7 +201,7 @@ impl EventData for Provider {
         with("", "", if self.what.is_empty() { "a provider's state changed" } else { &self.what })
     }
 
-    fn to_do(&self) -> &str {
+    fn remedy(&self) -> &str {
         self.remedy.as_deref().unwrap_or_default()
     }
 }

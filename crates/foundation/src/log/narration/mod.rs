@@ -67,7 +67,7 @@ impl AddedEvents {
     pub fn add<E: EventData>(&mut self) {
         let tell: NarrateFn = |data, context| {
             let event = data.parse::<E>()?;
-            Some(Narration::of(&event, |event| event.narrate(context), E::to_do))
+            Some(Narration::of(&event, |event| event.narrate(context), E::remedy))
         };
         Arc::make_mut(&mut self.0).insert(E::KIND, tell);
     }
@@ -134,7 +134,7 @@ impl<'a> Narrator<'a> {
     fn narrate_kind(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
         let context = NarrationContext { agent, names: self.names };
         let added = self.added.0.get(kind).and_then(|tell| tell(data, &context));
-        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::to_do))
+        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::remedy))
     }
 }
 

@@ -72,7 +72,7 @@ fn an_added_event_has_its_own_description_and_a_separate_remedy() {
             format!("{} had {}", context.who(), counted(self.biscuits.into(), "biscuit", "biscuits"))
         }
 
-        fn to_do(&self) -> &str {
+        fn remedy(&self) -> &str {
             if self.biscuits > 2 { "buy more" } else { "" }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Candidate, CandidateAction, Case, Decision, add};
 use crate::base::Id;
 use crate::base::text_normalization::folded_text;
-use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, tidy};
+use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, normalize};
 
 /// The maximum number of candidates that are used of one answer.
 const CANDIDATES_AT_MOST: usize = 20;
@@ -61,7 +61,8 @@ fn described(candidate: Candidate, value: &Value) -> Candidate {
         Some(Value::String(tags)) => tags.split(',').map(str::to_owned).collect(),
         _ => candidate.tags,
     };
-    let tags = tags.into_iter().map(|tag| tidy(&tag).text).filter(|tag| !tag.is_empty()).take(TAGS_AT_MOST).collect();
+    let tags =
+        tags.into_iter().map(|tag| normalize(&tag).text).filter(|tag| !tag.is_empty()).take(TAGS_AT_MOST).collect();
     Candidate {
         kind: kind.unwrap_or(candidate.kind),
         importance: importance.map_or(candidate.importance, |given| hundredths(given as f32)),
@@ -136,7 +137,7 @@ fn decision(index: usize, case: &Case, value: &Value) -> Decision {
         }
         ("UPDATE", Some(known)) => {
             let content = field(value, &["content", "text", "new_content"]).and_then(Value::as_str).unwrap_or_default();
-            let content = Some(tidy(content).text).filter(|content| !content.is_empty());
+            let content = Some(normalize(content).text).filter(|content| !content.is_empty());
             let candidate = described(case.candidate.clone(), value);
             let candidate = Candidate { content: content.unwrap_or(candidate.content.clone()), ..candidate };
             done(CandidateAction::Update { id: known.memory.id.clone(), candidate })

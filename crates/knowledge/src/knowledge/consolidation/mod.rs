@@ -13,7 +13,7 @@ pub use answer::{AnswerError, decide, parse_candidates};
 pub use offline::{SAME_FROM, decide_offline};
 pub use prompts::{consolidation_question, extraction_question};
 
-use super::memory::{Memory, MemoryKind, USUAL_IMPORTANCE, hundredths, tidy};
+use super::memory::{DEFAULT_IMPORTANCE, Memory, MemoryKind, hundredths, normalize};
 use crate::base::Id;
 
 /// A candidate for a new memory.
@@ -32,8 +32,8 @@ pub struct Candidate {
 impl Candidate {
     /// Creates a fact of default importance.
     pub fn new(content: &str) -> Self {
-        let content = tidy(content).text;
-        Self { content, kind: MemoryKind::default(), tags: Vec::new(), importance: USUAL_IMPORTANCE }
+        let content = normalize(content).text;
+        Self { content, kind: MemoryKind::default(), tags: Vec::new(), importance: DEFAULT_IMPORTANCE }
     }
 
     /// Converts it to a memory.

@@ -52,7 +52,7 @@ pub trait Embedder {
     }
 
     /// Returns why it cannot be used at the moment, and what to do; `None` while it works.
-    fn trouble(&self) -> Option<String> {
+    fn unavailable_reason(&self) -> Option<String> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use super::escaping::{from_line, from_word, to_line, to_word};
 use crate::base::calendar::{parse_stamp, stamp};
 use crate::knowledge::memory::{
-    Edge, Memory, Relation, Source, USUAL_IMPORTANCE, USUAL_WEIGHT, hundredths, is_id, tidy,
+    DEFAULT_IMPORTANCE, DEFAULT_WEIGHT, Edge, Memory, Relation, Source, hundredths, is_id, normalize,
 };
 
 const OPEN: &str = "<!--";
@@ -49,7 +49,7 @@ pub(super) fn parse(line: &str, template: &Memory) -> Parsed {
         },
     };
     let text = text.trim_end();
-    let tidied = tidy(&from_line(text));
+    let tidied = normalize(&from_line(text));
     if tidied.text.is_empty() {
         return broken("the line is empty after the dash", "write the memory, or delete the line");
     }
@@ -147,7 +147,7 @@ fn share(value: &str) -> Result<f32, String> {
 fn edge_of(relation: Relation, text: &str) -> Result<Edge, String> {
     let (target, weight) = match text.split_once(':') {
         Some((target, weight)) => (target, share(weight)?),
-        None => (text, USUAL_WEIGHT),
+        None => (text, DEFAULT_WEIGHT),
     };
     if !is_id(target) {
         return Err(format!("{target:?} is not a memory id"));
@@ -156,7 +156,7 @@ fn edge_of(relation: Relation, text: &str) -> Result<Edge, String> {
 }
 
 fn word_of(edge: &Edge) -> String {
-    if edge.weight == USUAL_WEIGHT { edge.target.to_string() } else { format!("{}:{}", edge.target, edge.weight) }
+    if edge.weight == DEFAULT_WEIGHT { edge.target.to_string() } else { format!("{}:{}", edge.target, edge.weight) }
 }
 
 /// Returns the line of a memory, without a line break.
@@ -182,7 +182,7 @@ fn machine(memory: &Memory, unknown: &[String]) -> String {
     }
     words.extend(memory.created.map(|secs| format!("created={}", stamp(secs))));
     words.extend(memory.updated.map(|secs| format!("updated={}", stamp(secs))));
-    if memory.importance != USUAL_IMPORTANCE {
+    if memory.importance != DEFAULT_IMPORTANCE {
         words.push(format!("importance={}", memory.importance));
     }
     if memory.shared {

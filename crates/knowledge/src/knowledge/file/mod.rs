@@ -14,7 +14,7 @@ use std::fmt;
 use memory_line::{MemoryLine, Parsed, parse, render, rendered_again};
 pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
-use super::memory::{CONTENT_BYTES_AT_MOST, Memory, NormalizedMemory, made_id, tidy};
+use super::memory::{CONTENT_BYTES_AT_MOST, Memory, NormalizedMemory, derive_id, normalize};
 use crate::base::{Id, Problem};
 
 /// The maximum number of problems of one file; the others are counted.
@@ -135,7 +135,7 @@ impl KnowledgeFile {
         while memory.id.is_empty() || taken.contains(&memory.id) {
             let seen = times_seen.entry(memory.content_key()).or_insert(0);
             *seen += 1;
-            memory.id = made_id(&self.owner.place(), &memory.content, -*seen);
+            memory.id = derive_id(&self.owner.place(), &memory.content, -*seen);
         }
         taken.insert(memory.id.clone());
         told
@@ -221,7 +221,7 @@ impl KnowledgeFile {
 
     /// Returns a memory in the form that it has in this file.
     fn tidied(&self, memory: &Memory) -> Result<(Memory, NormalizedMemory), FileError> {
-        let tidied = tidy(&memory.content);
+        let tidied = normalize(&memory.content);
         if tidied.text.is_empty() {
             return Err(FileError::Empty { place: self.owner.place() });
         }

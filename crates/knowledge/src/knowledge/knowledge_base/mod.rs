@@ -10,7 +10,7 @@ use super::db::{Db, DbError};
 use super::embedding::{Embedder, Embedding, EmbeddingError};
 use super::file::{FileError, KnowledgeFile, Owner};
 use super::index::{Entry, Index, RecallCount, Viewer};
-use super::memory::{Memory, tidy};
+use super::memory::{Memory, normalize};
 use super::recall::{Filter, Query, Recalled};
 use crate::base::{Id, Problem};
 
@@ -53,7 +53,7 @@ pub enum Write {
 
 /// The changes caused by reading files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Read {
+pub struct ReadSummary {
     /// The number of new or changed memories.
     pub changed: usize,
     /// The number of removed memories.
@@ -83,7 +83,7 @@ impl KnowledgeBase {
     }
 
     /// Reads all files; memories that are not in them are removed. The order of the files does not affect the result.
-    pub fn read(&mut self, texts: impl IntoIterator<Item = (Owner, String)>) -> Result<Read, KnowledgeError> {
+    pub fn read(&mut self, texts: impl IntoIterator<Item = (Owner, String)>) -> Result<ReadSummary, KnowledgeError> {
         let texts: BTreeMap<Owner, String> = texts.into_iter().collect();
         let mut taken = BTreeSet::new();
         let parsed = texts.into_iter().map(|(owner, text)| {
@@ -91,23 +91,23 @@ impl KnowledgeBase {
             (owner, file)
         });
         self.files = parsed.collect();
-        self.compare()
+        self.sync_index()
     }
 
     /// Reads one file that changed; `None` if it was deleted.
-    pub fn read_one(&mut self, owner: &Owner, text: Option<&str>) -> Result<Read, KnowledgeError> {
+    pub fn read_one(&mut self, owner: &Owner, text: Option<&str>) -> Result<ReadSummary, KnowledgeError> {
         self.files.remove(owner);
         if let Some(text) = text {
             let others = self.files.values().flat_map(KnowledgeFile::memories);
             let mut taken = others.map(|(_, memory)| memory.id.clone()).collect();
             self.files.insert(owner.clone(), KnowledgeFile::parse(owner.clone(), text, &mut taken));
         }
-        self.compare()
+        self.sync_index()
     }
 
     /// Updates the index to the content of the files.
-    fn compare(&mut self) -> Result<Read, KnowledgeError> {
-        let mut read = Read::default();
+    fn sync_index(&mut self) -> Result<ReadSummary, KnowledgeError> {
+        let mut read = ReadSummary::default();
         let wanted: BTreeMap<&Id, &Memory> =
             self.files.values().flat_map(KnowledgeFile::memories).map(|(_, memory)| (&memory.id, memory)).collect();
         let known = self.index.all(&Viewer::Person);
@@ -123,7 +123,7 @@ impl KnowledgeBase {
             read.gone += 1;
         }
         let Self { db, embedder, index, counts, due: to_make, .. } = self;
-        db.together(|db| {
+        db.in_transaction(|db| {
             for memory in due {
                 let Vector { embedding, is_new, is_due } = vector_of(db, &**embedder, &memory, embedder.is_quick())?;
                 read.embedded += usize::from(is_new);
@@ -140,22 +140,22 @@ impl KnowledgeBase {
     }
 
     /// Computes all vectors again, for example in case of doubt.
-    pub fn reindex(&mut self) -> Result<Read, KnowledgeError> {
+    pub fn reindex(&mut self) -> Result<ReadSummary, KnowledgeError> {
         self.db.clear_vectors()?;
         self.rebuild_index()
     }
 
-    fn rebuild_index(&mut self) -> Result<Read, KnowledgeError> {
+    fn rebuild_index(&mut self) -> Result<ReadSummary, KnowledgeError> {
         for entry in self.index.all(&Viewer::Person) {
             self.counts.insert(entry.memory.id.clone(), entry.recalls);
         }
         self.index = Index::new(self.embedder.model(), self.embedder.dimensions());
         self.due.clear();
-        self.compare()
+        self.sync_index()
     }
 
     /// Switches to another model. Vectors that it computed before are reused, the others are computed.
-    pub fn use_embedder(&mut self, embedder: AnyEmbedder) -> Result<Read, KnowledgeError> {
+    pub fn use_embedder(&mut self, embedder: AnyEmbedder) -> Result<ReadSummary, KnowledgeError> {
         self.embedder = embedder;
         self.rebuild_index()
     }
@@ -172,7 +172,7 @@ impl KnowledgeBase {
 
     /// Embeds at most `at_most` of the memories that are due. Returns how many succeeded. If the model is unavailable,
     /// they stay due.
-    pub fn catch_up(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
+    pub fn embed_pending(&mut self, at_most: usize) -> Result<usize, KnowledgeError> {
         let next: Vec<Id> = self.due.iter().take(at_most).cloned().collect();
         let known = |id: &Id| self.index.get(&Viewer::Person, id).map(|entry| entry.memory.clone());
         let memories: Vec<Memory> = next.iter().filter_map(known).collect();
@@ -180,7 +180,7 @@ impl KnowledgeBase {
         let made = self.embedder.embed_all(&texts);
         let Self { db, index, due, .. } = self;
         let mut came = 0;
-        db.together(|db| {
+        db.in_transaction(|db| {
             for (memory, made) in memories.iter().zip(made) {
                 if matches!(made, Err(EmbeddingError::Unavailable { .. })) {
                     continue;
@@ -246,7 +246,7 @@ impl KnowledgeBase {
         now: i64,
     ) -> Result<(), KnowledgeError> {
         let Self { db, index, .. } = self;
-        let noted = db.together(|db| {
+        let noted = db.in_transaction(|db| {
             for id in ids {
                 if let Some(recalls) = index.note_recalled(id, now) {
                     db.keep_recalls(id, recalls)?;
@@ -281,7 +281,7 @@ impl KnowledgeBase {
         let known = self.index.get(&Viewer::Person, &memory.id).map(|entry| (Owner::of(&entry.memory), entry.recalls));
         let unknown = || FileError::Unknown { place: owner.place(), id: memory.id.clone() };
         let (old_owner, recalls) = known.ok_or_else(unknown)?;
-        if tidy(&memory.content).text.is_empty() {
+        if normalize(&memory.content).text.is_empty() {
             return Err(FileError::Empty { place: owner.place() }.into());
         }
         if old_owner != owner {

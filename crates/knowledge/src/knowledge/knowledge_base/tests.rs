@@ -70,17 +70,21 @@ fn vectors_of_a_slow_model_are_computed_gradually_and_failures_are_retried() {
     let embedder = Box::new(Slow(ModelId("slow".into()), is_away.clone()));
     let mut known = KnowledgeBase::new(Db::in_memory().expect("there is memory"), embedder).expect("it is empty");
     let text = "- One thing.\n- Another thing.\n- A third.\n- That says nothing.\n".to_owned();
-    assert_eq!(known.read([(ada(), text)]).expect("it can be read"), Read { changed: 4, gone: 0, embedded: 0 });
+    assert_eq!(known.read([(ada(), text)]).expect("it can be read"), ReadSummary { changed: 4, gone: 0, embedded: 0 });
     let found = |known: &KnowledgeBase| {
         let found = known.recall(&Viewer::Agent("ada".into()), "third", 0, 5, Filter::default());
         found.first().map(|found| (found.entry.memory.content.clone(), found.parts.similarity.is_some()))
     };
     assert_eq!(found(&known), Some(("A third.".to_owned(), false)), "by its words");
-    assert_eq!((known.catch_up(10).expect("it should be reported"), known.due()), (0, 4), "it cannot be asked now");
+    assert_eq!(
+        (known.embed_pending(10).expect("it should be reported"), known.due()),
+        (0, 4),
+        "it cannot be asked now"
+    );
     is_away.store(false, Ordering::Relaxed);
     while known.due() > 0 {
         let before = known.due();
-        known.catch_up(3).expect("it is made");
+        known.embed_pending(3).expect("it is made");
         assert_eq!(known.due(), before.saturating_sub(3));
     }
     assert!(found(&known).is_some_and(|(_, is_near)| is_near));
@@ -112,8 +116,8 @@ fn the_same_text_is_embedded_once_per_model_even_across_restarts() {
         KnowledgeBase::new(Db::open(&place).expect("it can be opened"), embedder).expect("it can be read")
     };
     let mut known = open("a");
-    assert_eq!(known.read(texts()).expect("it can be read"), Read { changed: 4, gone: 0, embedded: 2 });
-    assert_eq!(known.read(texts()).expect("it can be read"), Read::default());
+    assert_eq!(known.read(texts()).expect("it can be read"), ReadSummary { changed: 4, gone: 0, embedded: 2 });
+    assert_eq!(known.read(texts()).expect("it can be read"), ReadSummary::default());
     drop(known);
     let mut known = open("a");
     assert_eq!(known.read(texts()).expect("it can be read").embedded, 0);
@@ -232,6 +236,6 @@ proptest! {
         prop_assert_eq!(again.problems(), []);
         let all = |known: &KnowledgeBase| known.index().all(&Viewer::Person).iter().map(|entry| entry.memory.clone()).collect::<Vec<_>>();
         prop_assert_eq!(all(&again), all(&known));
-        prop_assert_eq!(known.read(texts).expect("it can be read"), Read::default());
+        prop_assert_eq!(known.read(texts).expect("it can be read"), ReadSummary::default());
     }
 }

@@ -23,7 +23,7 @@ use super::known_agents::KnownAgent;
 use super::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
-use super::turn::{Broken, Turn};
+use super::turn::{Turn, TurnError};
 use crate::agent::McpServer;
 
 /// How long an agent may take to exit after its input is closed.
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     /// Sends a request to the agent and waits for the answer.
-    pub(super) async fn ask<R: JsonRpcRequest>(&self, request: R) -> Result<R::Response, Broken>
+    pub(super) async fn ask<R: JsonRpcRequest>(&self, request: R) -> Result<R::Response, TurnError>
     where
         R::Response: Send,
     {
@@ -194,7 +194,7 @@ impl Connection {
     }
 
     /// Waits for the answer to a request.
-    pub(super) async fn answer<T: JsonRpcResponse>(&self, sent: SentRequest<T>) -> Result<T, Broken> {
+    pub(super) async fn answer<T: JsonRpcResponse>(&self, sent: SentRequest<T>) -> Result<T, TurnError> {
         tokio::select! {
             answer = sent.block_task() => match answer {
                 Ok(answer) => Ok(answer),
@@ -207,21 +207,21 @@ impl Connection {
             () = self.gone.cancelled() => {
                 // Its last output may arrive after its end.
                 tokio::time::sleep(LAST_WORDS).await;
-                Err(Broken::Gone)
+                Err(TurnError::Gone)
             }
         }
     }
 
-    fn broken(&self, error: Error) -> Broken {
+    fn broken(&self, error: Error) -> TurnError {
         if self.is_gone() || agent_client_protocol::is_incoming_transport_closed(&error) {
-            return Broken::Gone;
+            return TurnError::Gone;
         }
         let data = error.data.as_ref().map(|data| match data {
             serde_json::Value::String(text) => text.clone(),
             other => other.to_string(),
         });
         let words = data.map_or_else(|| error.message.clone(), |data| format!("{}: {data}", error.message));
-        Broken::Refused(i32::from(error.code), plain(&words, ERROR_CHARS))
+        TurnError::Refused(i32::from(error.code), plain(&words, ERROR_CHARS))
     }
 
     /// Whether the agent has ended.
@@ -235,11 +235,11 @@ impl Connection {
     }
 
     /// Describes what went wrong for a person.
-    pub(super) fn provider_error(&self, broken: &Broken) -> ProviderError {
+    pub(super) fn provider_error(&self, broken: &TurnError) -> ProviderError {
         let name = self.agent.shown();
         match broken {
-            Broken::Gone => ended(&self.agent, &self.words, &self.gauge),
-            Broken::Refused(code, words) if *code == LOGIN_NEEDED || asks_for_login(words) => {
+            TurnError::Gone => ended(&self.agent, &self.words, &self.gauge),
+            TurnError::Refused(code, words) if *code == LOGIN_NEEDED || asks_for_login(words) => {
                 let known = KnownAgent::of(&self.agent);
                 let own = self.login.first().cloned();
                 let how = known.map(|known| format!("run: {}", known.login)).or(own);
@@ -251,7 +251,7 @@ impl Connection {
                     remedy,
                 )
             }
-            Broken::Refused(_, words) => {
+            TurnError::Refused(_, words) => {
                 let remedy = "check its message; the same prompt may work in its own window";
                 ProviderError::of_agent(
                     AgentFault::Refused,
@@ -358,7 +358,7 @@ fn dispatch_incoming(
         Dispatch::Response(result, router) => {
             let prompts = prompts.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(turn) = prompts.get(&router.id().to_string()) {
-                turn.seal();
+                turn.note_answered();
             }
             return Ok(Handled::No { message: Dispatch::Response(result, router), retry: false });
         }

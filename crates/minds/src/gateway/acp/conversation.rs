@@ -170,7 +170,7 @@ impl Conversation {
         };
         // The agent ended its turn without waiting for the answers to its requests.
         asked.into_iter().for_each(OpenRequest::withdraw);
-        self.session.turn.rest();
+        self.session.turn.go_idle();
         let reckoned = std::mem::take(&mut self.reckoned);
         let mut usage = usage_of(&response);
         usage.input_tokens = usage.input_tokens.saturating_sub(reckoned.input_tokens);

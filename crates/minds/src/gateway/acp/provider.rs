@@ -26,7 +26,7 @@ use super::session::Session;
 use super::settings::AcpTerms;
 use super::stop_reason::{finish, micro_usd, usage_of};
 use super::terminals::TerminalEnvironment;
-use super::turn::{Broken, TurnNews};
+use super::turn::{TurnError, TurnNews};
 use crate::agent::McpServer;
 use crate::base::Id;
 use crate::mind::{AgentReport, Completion};
@@ -118,7 +118,7 @@ impl AgentRequest {
         if let Some(conversation) = kept.take_if(|conversation| conversation.session.connection.is_gone()) {
             previous = Some(conversation.kept());
             if !conversation.wanted.is_empty() {
-                return Err(conversation.session.connection.provider_error(&Broken::Gone));
+                return Err(conversation.session.connection.provider_error(&TurnError::Gone));
             }
         }
         if let Some(conversation) = kept.as_mut()
@@ -150,7 +150,7 @@ impl AgentRequest {
             }
             None => 0,
         };
-        conversation.session.turn.expect();
+        conversation.session.turn.reset_silence_timeout();
         let outcome = self.answer(&conversation.session, sink).await;
         match outcome {
             Ok(answered) => conversation.completion(answered, sent_chars, &self.question(&terminal_environment)),
@@ -205,7 +205,7 @@ impl AgentRequest {
             session.stop(self.terms.cancel);
         }
         let (told, paid) = session.turn.take_report(true);
-        session.turn.rest();
+        session.turn.go_idle();
         session.close().await;
         let answered = outcome?;
         let cost_micro_usd = paid.map(micro_usd);
@@ -270,7 +270,7 @@ impl AgentRequest {
                 () = sleep_until(until) => {
                     if session.turn.terminals.is_busy() {
                         // The agent waits for a program of the room, whose time is limited separately.
-                        session.turn.expect();
+                        session.turn.reset_silence_timeout();
                         continue;
                     }
                     let secs = u32::try_from(self.terms.silence.as_secs()).unwrap_or(u32::MAX);

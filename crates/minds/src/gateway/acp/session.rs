@@ -17,7 +17,7 @@ use super::options::{Choice, Offer};
 use super::room_tools::OfferedTools;
 use super::settings::AcpTerms;
 use super::tool_server::ToolServer;
-use super::turn::{Broken, Turn};
+use super::turn::{Turn, TurnError};
 use crate::mind::ToolDeclaration;
 
 /// How long a session may take to close.
@@ -107,13 +107,13 @@ impl Connection {
                     let answer = self.ask(LoadSessionRequest::new(session.clone(), folder).mcp_servers(servers)).await;
                     answer.map(|known| Offer::of(known.modes, known.config_options))
                 }
-                (false, false) => Err(Broken::Refused(0, "it keeps none".to_owned())),
+                (false, false) => Err(TurnError::Refused(0, "it keeps none".to_owned())),
             }
         };
         match timeout(terms.start, resumed).await {
             Ok(Ok(offer)) => Ok(self.begun(session.clone(), offer, beginning)),
-            Ok(Err(Broken::Refused(_, words))) => Err(words),
-            Ok(Err(Broken::Gone)) => Err("it ended".to_owned()),
+            Ok(Err(TurnError::Refused(_, words))) => Err(words),
+            Ok(Err(TurnError::Gone)) => Err("it ended".to_owned()),
             Err(_) => Err(format!("it said nothing for {:.0} s", terms.start.as_secs_f64())),
         }
     }

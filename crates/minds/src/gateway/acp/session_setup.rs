@@ -12,7 +12,7 @@ use super::prompt::{MODE_CALL, results, resumed, whole};
 use super::provider::AgentRequest;
 use super::requests::OWN_TOOL;
 use super::session::Session;
-use super::turn::Broken;
+use super::turn::TurnError;
 use crate::mind::{AgentOptionValue, AgentReport, AgentSession, CallEnd, Completion, Finish, ToolCall, Usage};
 
 impl AgentRequest {
@@ -40,7 +40,7 @@ impl AgentRequest {
         };
         match connection.resume(&previous.id, &self.terms, &self.request.tools).await {
             Ok(session) => Ok((session, First::Resumed, None)),
-            Err(_) if connection.is_gone() => Err(connection.provider_error(&Broken::Gone)),
+            Err(_) if connection.is_gone() => Err(connection.provider_error(&TurnError::Gone)),
             Err(why) => {
                 let lost = format!(
                     "{} could not resume its session ({why}): it starts a new one with the earlier messages and \

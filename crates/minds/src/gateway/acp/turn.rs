@@ -35,7 +35,7 @@ const ASKED_AT_MOST: usize = 64;
 
 /// Why a turn ended irregularly.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Broken {
+pub(super) enum TurnError {
     /// The agent answered with an error: its code and message.
     Refused(i32, String),
     /// The connection was closed.
@@ -87,7 +87,7 @@ struct State {
     cost_usd: Option<f64>,
     /// The requests that were not taken yet.
     asked: VecDeque<OpenRequest>,
-    end: Option<Result<PromptResponse, Broken>>,
+    end: Option<Result<PromptResponse, TurnError>>,
     active_at: Option<Instant>,
     is_too_much: bool,
     /// Whether the answer to the prompt has arrived: later updates belong to no turn.
@@ -102,7 +102,7 @@ enum Phase {
     /// The agent is answering.
     Running,
     /// The agent is answering a prompt outside of the room's work: its requests are refused.
-    Apart,
+    OutsideWork,
     /// The agent was told to stop.
     Stopping,
 }
@@ -128,7 +128,7 @@ pub(super) struct TurnNews {
     /// The new requests to the room.
     pub(super) asked: Vec<OpenRequest>,
     /// How the turn ended, if it has.
-    pub(super) end: Option<Result<PromptResponse, Broken>>,
+    pub(super) end: Option<Result<PromptResponse, TurnError>>,
     /// Whether the answer exceeded its maximum length.
     pub(super) is_too_much: bool,
     /// A mode in which the agent asks less often and to which it switched on its own.
@@ -145,7 +145,7 @@ impl Turn {
     pub(super) fn begin(&self, apart: bool) {
         let mut state = self.state();
         let (cost_usd, number) = (state.cost_usd, state.number + 1);
-        let phase = if apart { Phase::Apart } else { Phase::Running };
+        let phase = if apart { Phase::OutsideWork } else { Phase::Running };
         *state = State { phase, cost_usd, number, active_at: Some(Instant::now()), ..State::default() };
     }
 
@@ -154,7 +154,7 @@ impl Turn {
     pub(super) fn stop(&self) -> u64 {
         let mut state = self.state();
         let number = state.number;
-        if matches!(state.phase, Phase::Running | Phase::Apart) {
+        if matches!(state.phase, Phase::Running | Phase::OutsideWork) {
             state.phase = Phase::Stopping;
         }
         let asked: Vec<OpenRequest> = state.asked.drain(..).collect();
@@ -165,12 +165,12 @@ impl Turn {
     }
 
     /// Records that the answer to the prompt has arrived, which is processed in order.
-    pub(super) fn seal(&self) {
+    pub(super) fn note_answered(&self) {
         self.state().is_sealed = true;
     }
 
     /// Ends the turn: the prompt was answered, or never will be.
-    pub(super) fn end(&self, end: Result<PromptResponse, Broken>) {
+    pub(super) fn end(&self, end: Result<PromptResponse, TurnError>) {
         let mut state = self.state();
         if state.phase != Phase::Idle && state.end.is_none() {
             state.end = Some(end);
@@ -181,7 +181,7 @@ impl Turn {
     }
 
     /// Makes the session idle: no answer is expected from the agent any more.
-    pub(super) fn rest(&self) {
+    pub(super) fn go_idle(&self) {
         self.state().phase = Phase::Idle;
     }
 
@@ -203,7 +203,7 @@ impl Turn {
     }
 
     /// Restarts the silence timeout, because the time that a person took is not the agent's.
-    pub(super) fn expect(&self) {
+    pub(super) fn reset_silence_timeout(&self) {
         self.state().active_at = Some(Instant::now());
     }
 
@@ -229,7 +229,7 @@ impl Turn {
             self.changed.notify_one();
             return;
         }
-        let is_apart = state.phase == Phase::Apart;
+        let is_apart = state.phase == Phase::OutsideWork;
         drop(state);
         if is_apart {
             asked.refuse("the room only provides files and permissions for a task; answer in words");
@@ -260,7 +260,7 @@ impl Turn {
             }
             return;
         }
-        if !matches!(state.phase, Phase::Running | Phase::Apart) || state.end.is_some() || state.is_sealed {
+        if !matches!(state.phase, Phase::Running | Phase::OutsideWork) || state.end.is_some() || state.is_sealed {
             return;
         }
         state.active_at = Some(Instant::now());
@@ -493,13 +493,13 @@ mod tests {
         turn.update(said("too early"), here);
         turn.begin(false);
         turn.update(said("in time"), here);
-        turn.seal();
+        turn.note_answered();
         turn.update(said("too late"), here);
         turn.end(Ok(PromptResponse::new(StopReason::EndTurn)));
         turn.update(said("later still"), here);
         let news = turn.take();
         assert_eq!((news.words.as_str(), news.end.is_some()), ("in time", true));
-        turn.rest();
+        turn.go_idle();
         turn.update(said("much too late"), here);
         assert_eq!(turn.take().words, "");
     }

@@ -105,7 +105,7 @@ impl ProviderEmbedder {
                 let why = failure.unwrap_or_default();
                 let before = state.rest.take().map_or(0, |(_, times, _)| times);
                 let asked_secs = wait_asked(error.cause).flatten().unwrap_or(0.0).clamp(0.0, LONGEST_REST_SECS);
-                let secs = self.access.terms.retry.rest_secs(before).max(asked_secs);
+                let secs = self.access.terms.retry.cooldown_secs(before).max(asked_secs);
                 state.rest = Some((Instant::now() + Duration::from_secs_f64(secs), before + 1, why.clone()));
                 Err(unavailable(why))
             }
@@ -198,7 +198,7 @@ impl Embedder for ProviderEmbedder {
         false
     }
 
-    fn trouble(&self) -> Option<String> {
+    fn unavailable_reason(&self) -> Option<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.meter.refusal().or_else(|| state.rest.as_ref().map(|(_, _, why)| why.clone()))
     }

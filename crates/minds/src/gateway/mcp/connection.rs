@@ -103,36 +103,36 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
                 Ok(Err(error)) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(not_initialized(&redactor, &error, &words), Lacks::of(stdio, place)))
+                    Err(confined(not_initialized(&redactor, &error, &words), MissingAccess::of(stdio, place)))
                 }
                 Err(_) => {
                     let words = started.process.last_words();
                     started.process.end(CLOSE).await;
-                    Err(confined(silent(&redactor, terms.connect, &words), Lacks::of(stdio, place)))
+                    Err(confined(timeout_failure(&redactor, terms.connect, &words), MissingAccess::of(stdio, place)))
                 }
             }
         }
         McpTransport::Http { url, headers } => {
-            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = http_access(url, headers, terms, place)?;
             let transport = SessionTransport::new(redacted(streamable(client, url, headers), redactor.clone()));
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
-                Err(_) => Err(silent(&redactor, terms.connect, "")),
+                Err(_) => Err(timeout_failure(&redactor, terms.connect, "")),
             }
         }
         McpTransport::Sse { url, headers } => {
-            let HttpAccess { client, url, headers, redactor } = reach(url, headers, terms, place)?;
+            let HttpAccess { client, url, headers, redactor } = http_access(url, headers, terms, place)?;
             let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => redacted(transport, redactor.clone()),
                 Ok(Err(error)) => return Err(protocol_failure(&redactor, &error_text(&error), "")),
-                Err(_) => return Err(silent(&redactor, terms.connect, "")),
+                Err(_) => return Err(timeout_failure(&redactor, terms.connect, "")),
             };
             match timeout(terms.connect, rmcp::serve_client(handler, transport)).await {
                 Ok(Ok(service)) => Ok(connection(service, None, redactor)),
                 Ok(Err(error)) => Err(not_initialized(&redactor, &error, "")),
-                Err(_) => Err(silent(&redactor, terms.connect, "")),
+                Err(_) => Err(timeout_failure(&redactor, terms.connect, "")),
             }
         }
     }
@@ -146,7 +146,7 @@ struct HttpAccess {
     redactor: Redactor,
 }
 
-fn reach(
+fn http_access(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
     terms: &McpTerms,
@@ -196,7 +196,7 @@ fn not_initialized(redactor: &Redactor, error: &ClientInitializeError, words: &s
 
 /// Returns the failure of a connection, from its error and the server's own output.
 fn protocol_failure(redactor: &Redactor, text: &str, words: &str) -> McpFailure {
-    let text = redactor.all(&plain(text, 600));
+    let text = redactor.redact_all(&plain(text, 600));
     if text.contains("HTTP 401") || text.contains("HTTP 403") {
         let remedy = "send its credentials in a header from a variable: headers_from_env: { Authorization: NAME }";
         return McpFailure::new(McpFault::Credentials, "authentication is required", remedy);
@@ -205,7 +205,7 @@ fn protocol_failure(redactor: &Redactor, text: &str, words: &str) -> McpFailure 
         let what = "it redirects to an address that is not allowed";
         return McpFailure::new(McpFault::Setup, what, "use its final address");
     }
-    let words = redactor.all(words);
+    let words = redactor.redact_all(words);
     let words = if words.is_empty() { String::new() } else { format!(" (it says: {words})") };
     let what = format!("it does not speak the protocol: {text}{words}");
     McpFailure::new(McpFault::Protocol, what, "check that the command or address is an MCP server")
@@ -213,14 +213,14 @@ fn protocol_failure(redactor: &Redactor, text: &str, words: &str) -> McpFailure 
 
 /// Resources that a confined program may lack.
 #[derive(Clone, Copy)]
-struct Lacks {
+struct MissingAccess {
     /// Files outside the workspace.
     files: bool,
     /// The network.
     network: bool,
 }
 
-impl Lacks {
+impl MissingAccess {
     fn of(transport: &McpTransport, place: &Place<'_>) -> Self {
         let may_reach = matches!(transport, McpTransport::Stdio { network: true, .. });
         let is_kept_in = place.confinement.is_some_and(|confinement| confinement.level() != Level::None);
@@ -229,7 +229,7 @@ impl Lacks {
 }
 
 /// Adds to a failure what the confined program may lack.
-fn confined(failure: McpFailure, lacks: Lacks) -> McpFailure {
+fn confined(failure: McpFailure, lacks: MissingAccess) -> McpFailure {
     let mut remedy = match failure.fault {
         McpFault::Protocol if lacks.files => {
             "check that the command is an MCP server and needs no files outside the workspace, to which it is confined \
@@ -261,8 +261,8 @@ fn error_text(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn silent(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
-    let words = redactor.all(words);
+fn timeout_failure(redactor: &Redactor, patience: Duration, words: &str) -> McpFailure {
+    let words = redactor.redact_all(words);
     let words = if words.is_empty() { String::new() } else { format!("; it says: {words}") };
     let what = format!("it did not answer within {} s{words}", patience.as_secs_f32());
     McpFailure::new(McpFault::Timeout, what, "try it by hand, or raise mcp.connect_timeout_secs")
@@ -288,7 +288,7 @@ impl Connection {
 
     /// Returns why the connection is closed.
     pub(super) fn closed_failure(&self) -> McpFailure {
-        gone(&self.is_over, &self.redactor, &self.last_words())
+        disconnected(&self.is_over, &self.redactor, &self.last_words())
     }
 
     fn last_words(&self) -> String {
@@ -337,12 +337,12 @@ impl<T> Pages<T> {
     }
 }
 
-fn gone(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
+fn disconnected(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
     if is_over.load(Ordering::Relaxed) {
         let what = format!("it sent more than {} MiB at once", MESSAGE_BYTES_AT_MOST / (1024 * 1024));
         return McpFailure::new(McpFault::Protocol, what, "ask for less at once");
     }
-    let words = redactor.all(words);
+    let words = redactor.redact_all(words);
     let words = if words.is_empty() { String::new() } else { format!("; it says: {words}") };
     McpFailure::new(McpFault::Gone, format!("the server ended{words}"), "")
 }
@@ -350,17 +350,17 @@ fn gone(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
 fn failure(error: &ServiceError, is_over: &AtomicBool, redactor: &Redactor) -> McpFailure {
     match error {
         ServiceError::McpError(error) => {
-            McpFailure::new(McpFault::Refused, redactor.all(&plain(&error.message, 800)), "")
+            McpFailure::new(McpFault::Refused, redactor.redact_all(&plain(&error.message, 800)), "")
         }
-        ServiceError::TransportClosed => gone(is_over, redactor, ""),
+        ServiceError::TransportClosed => disconnected(is_over, redactor, ""),
         // A request that could not be sent will not succeed later over the same connection: a restarted HTTP server no
         // longer knows the session.
         ServiceError::TransportSend(error) => {
-            let what = redactor.all(&plain(&error_text(error), 600));
+            let what = redactor.redact_all(&plain(&error_text(error), 600));
             McpFailure::new(McpFault::Gone, format!("the server cannot be reached: {what}"), "")
         }
         other => {
-            let what = redactor.all(&plain(&error_text(other), 600));
+            let what = redactor.redact_all(&plain(&error_text(other), 600));
             McpFailure::new(McpFault::Protocol, format!("cannot communicate with the server: {what}"), "")
         }
     }
@@ -459,7 +459,7 @@ impl ServerChannel {
     pub(super) async fn offer(&self, terms: &McpTerms) -> Result<McpOffer, McpFailure> {
         match timeout(terms.connect, self.lists(terms)).await {
             Ok(offer) => offer,
-            Err(_) => Err(silent(&self.redactor, terms.connect, &self.words.last())),
+            Err(_) => Err(timeout_failure(&self.redactor, terms.connect, &self.words.last())),
         }
     }
 
@@ -603,7 +603,7 @@ impl ServerChannel {
                 result = &mut handle.rx => break match result {
                     Ok(Ok(result)) => Self::answer(result, terms),
                     Ok(Err(error)) => Err(self.call_failure(&error)),
-                    Err(_) => Err(gone(&self.is_over, &self.redactor, "")),
+                    Err(_) => Err(disconnected(&self.is_over, &self.redactor, "")),
                 },
                 () = under_way.heard.notified() => silent_at = Instant::now() + terms.call,
                 () = cancel.cancelled() => {
@@ -674,15 +674,20 @@ mod tests {
     #[test]
     fn a_server_that_needs_the_network_gets_a_remedy() {
         let none = Redactor::of([]);
-        let failures =
-            || [protocol_failure(&none, "it ended", "ENOTFOUND"), silent(&none, Duration::from_secs(10), "ENOTFOUND")];
+        let failures = || {
+            [
+                protocol_failure(&none, "it ended", "ENOTFOUND"),
+                timeout_failure(&none, Duration::from_secs(10), "ENOTFOUND"),
+            ]
+        };
         for failure in failures() {
-            let told = confined(failure.clone(), Lacks { files: true, network: true }).remedy;
+            let told = confined(failure.clone(), MissingAccess { files: true, network: true }).remedy;
             assert!(told.contains("network: true") && told.contains("npx"), "{told}");
-            let told = confined(failure, Lacks { files: true, network: false }).remedy;
+            let told = confined(failure, MissingAccess { files: true, network: false }).remedy;
             assert!(!told.contains("network") && !told.is_empty(), "{told}");
         }
-        let [ended, silent] = failures().map(|failure| confined(failure, Lacks { files: true, network: true }).remedy);
+        let [ended, silent] =
+            failures().map(|failure| confined(failure, MissingAccess { files: true, network: true }).remedy);
         assert!(ended.contains("outside the workspace") && silent.contains("mcp.connect_timeout_secs"));
     }
 

@@ -55,7 +55,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
     let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_named = SECRET_WORDS.contains(&last) && !is_path && !is_number;
-    is_named || Redactor::of([]).all(value) != *value
+    is_named || Redactor::of([]).redact_all(value) != *value
 }
 
 /// Returns the name of the environment variable that should be used instead.

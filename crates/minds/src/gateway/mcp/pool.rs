@@ -36,15 +36,15 @@ use crate::base::backoff::Backoff;
 /// The maximum number of calls that wait for one server.
 const ORDERS: usize = 256;
 /// How long a server that is no longer needed may take to exit.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// How long a server may take to exit at shutdown.
 const PATIENCE_AT_EXIT: Duration = Duration::from_millis(250);
 /// How long all servers together may take to exit at shutdown.
-const EXIT: Duration = Duration::from_millis(1_200);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1_200);
 /// The interval at which it is checked whether a server is still connected, or was allowed meanwhile.
-const LOOK: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// The duration after which a connection counts as successful.
-const GOOD: Duration = Duration::from_secs(60);
+const STABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// Receives the pool's events. It may be called from any of the pool's threads.
 pub type EmitEvent = Arc<dyn Fn(McpEvent) + Send + Sync>;
@@ -199,7 +199,7 @@ impl Pool {
                     let _ = task.await;
                 }
             };
-            let _ = timeout(EXIT, all).await;
+            let _ = timeout(SHUTDOWN_TIMEOUT, all).await;
         });
     }
 }
@@ -264,7 +264,7 @@ impl ServerTask {
                     let since = Instant::now();
                     self.emit(McpStatus::Ready { offer: Box::new(offer) });
                     let Some(failure) = self.serve(connection).await else { break };
-                    if since.elapsed() > GOOD {
+                    if since.elapsed() > STABLE_AFTER {
                         failures = 0;
                     }
                     failure
@@ -345,7 +345,7 @@ impl ServerTask {
         let under_way = CallsUnderWay::default();
         let mut questions = 0;
         let changed = connection.changed.clone();
-        let mut look = interval(LOOK);
+        let mut look = interval(CHECK_INTERVAL);
         let mut stamp = consent::stamp(self.place.config.as_deref());
         let (mut offering, mut is_changed_again) = (None, false);
         let (mut pace, begun) = (Pace::default(), Instant::now());
@@ -432,7 +432,7 @@ impl ServerTask {
                 }
             }
         };
-        let patience = if self.exit.is_cancelled() { PATIENCE_AT_EXIT } else { PATIENCE };
+        let patience = if self.exit.is_cancelled() { PATIENCE_AT_EXIT } else { EXIT_TIMEOUT };
         connection.close(patience).await;
         failure
     }
@@ -529,7 +529,7 @@ impl ServerTask {
         let end = self.end.clone();
         let until = wait.map(|wait| Instant::now() + wait);
         let stamp = consent::stamp(self.place.config.as_deref());
-        let mut look = interval(LOOK);
+        let mut look = interval(CHECK_INTERVAL);
         loop {
             tokio::select! {
                 () = end.cancelled() => return false,

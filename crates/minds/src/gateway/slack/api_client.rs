@@ -230,7 +230,9 @@ async fn waits_after(rests: &Cooldowns, terms: &SlackTerms, fault: &Fault, tries
     let now = Instant::now();
     rests.note_refusal(SLACK, *cause, &terms.retry, now);
     let at_least_secs = rests.remaining(SLACK, now).as_secs_f64();
-    let Some(wait_secs) = terms.retry.after(*cause, false, tries, (at_least_secs, chance())) else { return false };
+    let Some(wait_secs) = terms.retry.next_delay_secs(*cause, false, tries, (at_least_secs, chance())) else {
+        return false;
+    };
     tokio::time::sleep(Duration::from_secs_f64(wait_secs)).await;
     true
 }

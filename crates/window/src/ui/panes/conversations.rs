@@ -86,7 +86,7 @@ pub struct ConversationsPane {
 /// Draws the conversations.
 pub fn sidebar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ConversationsPane) -> Vec<Command> {
     let ViewerContext { room, recent, theme, .. } = *cx;
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let entries = entries(room, recent);
     if widgets::switch(ui, room.talk_on, texts::AGENTS_MAY_TALK, theme).clicked() {

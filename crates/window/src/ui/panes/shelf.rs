@@ -28,7 +28,7 @@ pub struct ShelfPane {
 /// Draws the shelf.
 pub fn shelf_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut ShelfPane) -> Vec<Command> {
     let ViewerContext { room, art, theme, .. } = *cx;
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
     ui.label(widgets::small(texts::HOW_TO_ADD, theme));
     widgets::field(ui, &mut pane.search, texts::SEARCH_THE_SHELF, texts::SEARCH);
@@ -114,7 +114,7 @@ fn row(
             egui::StrokeKind::Inside,
         );
         let shown = egui::Rect::from_min_size(rect.min + vec2(6.0, 5.0), vec2(44.0, rect.height() - 10.0));
-        widgets::plinth(painter, shown, theme);
+        widgets::portrait_background(painter, shown, theme);
         picture(ui, shown.shrink(3.0));
         let words = egui::Rect::from_min_max(shown.right_top() + vec2(SPACE[1], 2.0), rect.max - vec2(SPACE[1], 4.0));
         row_words(ui, words, (title, about, here), theme);

@@ -114,7 +114,7 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
     let id = WidgetId::new("first steps");
     let shown =
         Area::new(id).order(Order::Middle).fixed_pos(view.min + vec2(SPACE[3], SPACE[3])).show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), cx.theme);
+            widgets::apply_style(ui.style_mut(), cx.theme);
             ui.set_width(CARD_POINTS);
             let mut is_read = false;
             let closed = card(ui, (texts::WELCOME, ""), cx.theme.accent, cx.theme, texts::CLOSE_THE_HINT, |ui| {

@@ -48,7 +48,7 @@ pub fn notices_ui(ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         .pivot(Align2::RIGHT_BOTTOM)
         .fixed_pos(free.right_bottom() - egui::vec2(SPACE[3], SPACE[3]))
         .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), cx.theme);
+            widgets::apply_style(ui.style_mut(), cx.theme);
             ui.set_width(340.0_f32.min(free.width() - 2.0 * SPACE[3]).max(200.0));
             provider_notices::notices_ui(ui, cx, &mut commands);
             problems(ui, cx, &mut commands);

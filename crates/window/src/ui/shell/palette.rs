@@ -239,7 +239,7 @@ pub fn palette_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Palette) -> Vec
         .anchor(Align2::CENTER_TOP, [0.0, TOP_POINTS])
         .frame(widgets::window(theme))
         .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
+            widgets::apply_style(ui.style_mut(), theme);
             ui.set_width(DIALOG[1].min(ui.ctx().content_rect().width() - 2.0 * SPACE[4]));
             let field = widgets::field(ui, &mut own.typed, texts::PALETTE, texts::SEARCH_HINT);
             field.request_focus();

@@ -82,7 +82,7 @@ impl<'a> Panes<'a> {
         let mut chosen = None;
         let frame = Frame::NONE.fill(self.draw_context.theme.panel).inner_margin(Margin::symmetric(SPACE[2] as i8, 2));
         egui::Panel::top("panes").frame(frame).show(root, |ui| {
-            widgets::dress(ui.style_mut(), self.draw_context.theme);
+            widgets::apply_style(ui.style_mut(), self.draw_context.theme);
             ui.spacing_mut().item_spacing.x = SPACE[0];
             egui::ScrollArea::horizontal().id_salt("panes").show(ui, |ui| {
                 ui.horizontal(|ui| {
@@ -108,7 +108,7 @@ impl<'a> Panes<'a> {
         let is_borderless = matches!(tab, Tab::Graph);
         let margin = if is_borderless { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
         egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel).inner_margin(margin)).show(ui, |ui| {
-            widgets::dress(ui.style_mut(), theme);
+            widgets::apply_style(ui.style_mut(), theme);
             let new_commands = match tab {
                 Tab::Shelf => shelf::shelf_ui(ui, &cx, &mut panes.shelf),
                 Tab::Files => explorer::explorer_ui(ui, &cx, &mut panes.explorer),

@@ -192,7 +192,7 @@ mod tests {
 
     fn choice(room: RoomModel, state: UiState) -> Harness<'static, PaneHarness> {
         let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, panes| {
-            widgets::dress(ui.style_mut(), cx.theme);
+            widgets::apply_style(ui.style_mut(), cx.theme);
             let mut commands = Vec::new();
             provider_ui(ui, cx, &mut panes.provider, &mut commands);
             commands

@@ -100,7 +100,7 @@ const PIECES_SHOWN: usize = 40;
 /// Draws the bar.
 pub fn run_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
     // Above the approval, whose buttons must keep their places.
     if let Some(blocker) = Blocker::of(room, !own.task.trim().is_empty()) {
@@ -279,7 +279,7 @@ fn work_ui(ui: &mut Ui, cx: &ViewerContext<'_>, (least, most): (f32, f32), comma
 fn status_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
-    let colour = if work.is_held() { theme.warn } else { theme.text_soft };
+    let colour = if work.needs_resume() { theme.warn } else { theme.text_soft };
     let sentence = work.sentence();
     let text = RichText::new(&sentence).color(colour);
     let shown = menu::menu_button(ui, text, &sentence, MENU[2], theme, |ui| pieces_ui(ui, cx, commands));
@@ -290,7 +290,7 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) 
     let ViewerContext { room, theme, .. } = *cx;
     let work = &room.work;
     // The button that resumes work is above, beside the reason for the pause.
-    let pause = ui.add_enabled(!work.is_held(), egui::Button::new(texts::PAUSE_WORK));
+    let pause = ui.add_enabled(!work.needs_resume(), egui::Button::new(texts::PAUSE_WORK));
     let pause = pause.on_disabled_hover_text(texts::IS_PAUSED_HINT);
     if pause.on_hover_text(texts::PAUSE_WORK_HINT).clicked() {
         commands.push(act(KernelCommand::Pause));
@@ -309,7 +309,7 @@ fn limits_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let gear = widgets::icon_button(ui, Icon::Gear, texts::LIMITS_OF_WORK, false, cx.theme);
     let config = PopupCloseBehavior::CloseOnClickOutside;
     Popup::menu(&gear).close_behavior(config).show(|ui| {
-        widgets::dress(ui.style_mut(), cx.theme);
+        widgets::apply_style(ui.style_mut(), cx.theme);
         ui.set_width(MENU[1]);
         ui.label(widgets::small(texts::APPLIES_TO_NEW_TASKS, cx.theme));
         let number = |ui: &mut Ui, label: &str, about: &str, now: u32, range| {

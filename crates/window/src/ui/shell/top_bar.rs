@@ -32,7 +32,7 @@ const SCENES_POINTS: f32 = 280.0;
 
 /// Draws the bar.
 pub fn top_bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoice) -> Vec<Command> {
-    widgets::dress(ui.style_mut(), cx.theme);
+    widgets::apply_style(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let width = ui.available_width();
     let mut status_commands = Vec::new();
@@ -172,7 +172,7 @@ fn status(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let text = ui.add(egui::Label::new(sentence).truncate().sense(egui::Sense::click()));
     let calls = text_format::tally(&room.spent);
     let why = room_status::quiet_reason(room).map(|why| why.long);
-    let text = text.on_hover_text(texts::usage(why.as_deref(), &calls, room.questions, price_source()));
+    let text = text.on_hover_text(texts::usage(why.as_deref(), &calls, room.model_requests, price_source()));
     let setting = room.cap_name.as_ref().map(|name| format!("budget.{name}"));
     if text.clicked() {
         show(setting.clone());
@@ -199,7 +199,7 @@ fn provider_menu(ui: &mut Ui, cx: &ViewerContext<'_>, choice: &mut ProviderChoic
     // Choosing a provider must not close the menu: its model and the buttons are below.
     let button = menu::menu_button_that_stays(ui, name, texts::PROVIDER_MENU, MENU[2], theme, |ui| {
         // It is a form rather than a list of commands, so its buttons and fields have frames.
-        widgets::dress(ui.style_mut(), theme);
+        widgets::apply_style(ui.style_mut(), theme);
         ui.label(widgets::small(texts::PROVIDER_ABOUT, theme));
         if let Some(fault) = fault {
             let text = RichText::new(provider_health::long(fault, room)).color(theme.bad);

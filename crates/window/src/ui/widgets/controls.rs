@@ -12,7 +12,7 @@ use crate::view::theme::{BUTTON_RADIUS, LINE, RADIUS, SPACE, TYPE, Theme};
 const WHEEL_PER_POINT: f32 = 0.004;
 
 /// Applies the theme's style to all widgets; every panel calls it first.
-pub fn dress(style: &mut Style, theme: &Theme) {
+pub fn apply_style(style: &mut Style, theme: &Theme) {
     let tint = |share: f32| mix(theme.card, theme.accent, share);
     let widgets = &mut style.visuals.widgets;
     for widget in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
@@ -269,7 +269,7 @@ pub fn entered(ui: &Ui, response: &Response) -> bool {
 }
 
 /// Draws the background of a portrait, in the colour of the room's floor.
-pub fn plinth(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
+pub fn portrait_background(painter: &egui::Painter, rect: egui::Rect, theme: &Theme) {
     painter.rect_filled(rect, CornerRadius::same(RADIUS[1]), mix(theme.floor, theme.panel, 0.35));
 }
 
@@ -433,7 +433,7 @@ impl ChoiceRow<'_> {
 /// Draws `content` in a child of `ui` with the theme's style.
 pub fn dressed<R>(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> R {
     ui.scope_builder(UiBuilder::new(), |ui| {
-        dress(ui.style_mut(), theme);
+        apply_style(ui.style_mut(), theme);
         content(ui)
     })
     .inner

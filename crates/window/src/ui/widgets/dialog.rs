@@ -2,7 +2,7 @@
 
 use egui::{Context, Id, Modal, RichText, ScrollArea, Ui};
 
-use super::controls::{dress, icon_button, window};
+use super::controls::{apply_style, icon_button, window};
 use super::icons::Icon;
 use super::texts;
 use crate::view::theme::{DIALOG, SPACE, TYPE, Theme};
@@ -36,7 +36,7 @@ impl<'a> DialogFrame<'a> {
     pub fn show<R>(self, ctx: &Context, theme: &Theme, content: impl FnOnce(&mut Ui) -> R) -> DialogResponse<R> {
         let mut is_closed = false;
         let modal = Modal::new(Id::new("dialog").with(self.closes)).frame(window(theme)).show(ctx, |ui| {
-            dress(ui.style_mut(), theme);
+            apply_style(ui.style_mut(), theme);
             ui.set_width(self.width.min(ctx.content_rect().width() - 2.0 * SPACE[4]));
             is_closed = title_line(ui, self.title, self.closes, theme);
             content(ui)

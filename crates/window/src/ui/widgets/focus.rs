@@ -84,7 +84,7 @@ mod tests {
     fn form() -> Harness<'static, FocusRing> {
         let app = |ui: &mut egui::Ui, ring: &mut FocusRing| {
             ring.read_input(ui.ctx());
-            widgets::dress(ui.style_mut(), &LIGHT);
+            widgets::apply_style(ui.style_mut(), &LIGHT);
             let _ = ui.button("Plain");
             widgets::primary(ui, true, "Primary", &LIGHT);
             widgets::danger(ui, "Danger", &LIGHT);

@@ -5,7 +5,7 @@ use egui::{
     Align, Button, Color32, ComboBox, Layout, Painter, PopupCloseBehavior, Rect, Response, Stroke, Ui, WidgetText, vec2,
 };
 
-use super::controls::{dress, name};
+use super::controls::{apply_style, name};
 use super::icons::Icon;
 use crate::view::theme::{MENU, SPACE, Theme};
 
@@ -20,7 +20,7 @@ const PICTURE_POINTS: f32 = 24.0;
 
 /// Applies the style of a menu: rows of this width without frames, and texts that are not stretched.
 pub fn content<R>(ui: &mut Ui, theme: &Theme, width: f32, add: impl FnOnce(&mut Ui) -> R) -> R {
-    dress(ui.style_mut(), theme);
+    apply_style(ui.style_mut(), theme);
     let style = ui.style_mut();
     style.spacing.item_spacing.y = 2.0;
     style.spacing.button_padding.x = SPACE[1];

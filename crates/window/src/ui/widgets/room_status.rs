@@ -27,7 +27,7 @@ pub fn quiet_reason(room: &RoomModel) -> Option<QuietReason> {
     if let Some(cap) = &room.cap_reached {
         return quiet(texts::LIMIT_REACHED, texts::no_more_calls(cap));
     }
-    let (waiting, in_flight) = room.questions;
+    let (waiting, in_flight) = room.model_requests;
     if let Some(fault) = provider_health::most_important(room) {
         let (short, long) = (provider_health::summary(fault), provider_health::long(fault, room));
         return Some(QuietReason { short, long, is_fault: true });
@@ -120,9 +120,9 @@ mod tests {
         let mut room = RoomModel { agents: vec![agent(0, "ada-0", "Ada")], ..RoomModel::default() };
         let why = |room: &RoomModel| quiet_reason(room).unwrap().short;
         assert_eq!(why(&room), texts::NOTHING_NEW);
-        room.questions = (3, 0);
+        room.model_requests = (3, 0);
         assert_eq!(why(&room), "waiting for a free slot");
-        room.questions = (3, 2);
+        room.model_requests = (3, 2);
         assert_eq!(why(&room), "waiting for an answer");
         room.cap_reached = Some("the cap of 9 calls a run is reached".into());
         assert_eq!(why(&room), "a limit is reached");

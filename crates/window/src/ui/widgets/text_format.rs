@@ -76,7 +76,7 @@ pub fn speed(speed: Speed) -> String {
     }
 }
 
-/// Returns the simulated time since a tick.
+/// Formats the simulated time since a tick, such as `12 s`.
 pub fn since(room: &RoomModel, tick: u64) -> String {
     duration(room.tick.saturating_sub(tick) as f64 / TICKS_PER_SEC as f64)
 }

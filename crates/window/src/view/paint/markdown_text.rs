@@ -12,7 +12,7 @@ const READ_CHARS: usize = 800;
 
 /// The text of a bubble: plain, on one line, truncated.
 pub(super) fn bubble_text(markdown: &str) -> String {
-    bubble::cut(&plain_text(markdown))
+    bubble::truncated(&plain_text(markdown))
 }
 
 /// The text on one line, without the markup of headings, lists, quotes, emphasis, code and links.

@@ -43,7 +43,7 @@ pub use label::Labels;
 pub use label_layout::inside;
 pub use minimap::minimap;
 pub use occupancy::Occupancy;
-pub use talk::{chosen_tie, handle, handle_place, relationship_at, relationship_midpoint, rope_in_hand};
+pub use talk::{chosen_tie, dragged_rope, handle, handle_place, relationship_at, relationship_midpoint};
 #[cfg(test)]
 pub(crate) use text_scaling::in_rows;
 pub use zoomed_out::DOT_INK;

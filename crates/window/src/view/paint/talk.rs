@@ -211,7 +211,7 @@ pub fn chosen_tie(painter: &Painter, room: &RoomModel, camera: Camera, theme: Th
 }
 
 /// Paints the rope that is being dragged from an agent to the pointer.
-pub fn rope_in_hand(painter: &Painter, camera: Camera, theme: Theme, from: World, to: World) {
+pub fn dragged_rope(painter: &Painter, camera: Camera, theme: Theme, from: World, to: World) {
     let rope = Rope::between(from, to, camera, 0.55 * ROPE_HEIGHT);
     let points: Vec<Pos2> = (0..=16).map(|piece| rope.point(piece as f32 / 16.0)).collect();
     painter.extend(Shape::dashed_line(&points, Stroke::new(2.4, theme.accent), 7.0, 5.0));
@@ -385,7 +385,7 @@ pub(super) fn reaction(
 /// Paints the refusal sign beside an agent's head: a ring with a bar.
 pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, scene: &PaintParameters) {
     let PaintParameters { camera, theme, now_secs, .. } = *scene;
-    let strength = Lifetime::REFUSAL.strength(since_secs, now_secs);
+    let strength = Lifetime::REFUSAL.opacity(since_secs, now_secs);
     let radius = (6.5 * camera.zoom.sqrt()).clamp(5.0, 11.0);
     let at = camera.to_screen(agent.position + World::new(-19.0, HEIGHT - 9.0));
     let colour = theme.bad.gamma_multiply(strength);
@@ -399,7 +399,7 @@ pub(super) fn refusal(painter: &Painter, agent: &AgentView, since_secs: f64, sce
 /// Paints the refusal text of a selected agent, with its upper edge at `top`.
 pub(super) fn refusal_words(painter: &Painter, top: Pos2, refused: &(String, f64), scene: &PaintParameters) -> Rect {
     let PaintParameters { camera, theme, now_secs, .. } = *scene;
-    let strength = Lifetime::REFUSAL.strength(refused.1, now_secs);
+    let strength = Lifetime::REFUSAL.opacity(refused.1, now_secs);
     let size = (11.0 * camera.zoom.powf(0.35)).clamp(11.0, 15.0);
     let text = format!("Not done: {}", bubble_text(&refused.0));
     let galley = text_scaling::rows(painter, text, size, BUBBLE_WIDTH / 12.0, usize::MAX, camera);

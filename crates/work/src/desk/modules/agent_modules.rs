@@ -251,7 +251,7 @@ impl OpenModules {
         match (what, result) {
             (Some(OrderPurpose::Call(key, _)), result) => {
                 self.open_requests.retain(|(call, _), _| *call != key);
-                outputs.push(ModuleOutput::Outcome(key, OrderReport::of(result)));
+                outputs.push(ModuleOutput::Outcome(key, OrderReport::ended(result)));
                 // The call may have changed its prompt text.
                 self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }

@@ -26,7 +26,7 @@ use crate::mind::PromptAdditions;
 use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::tools::document_runtime::DocumentRunner;
-use crate::tools::{CallAnswered, OrderKey, OrderReport, PendingToolOrders, ToolOutcome, Work};
+use crate::tools::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Work};
 use crate::workspace::layout::read_below;
 use crate::workspace::{FileChanged, KnownFiles};
 
@@ -78,7 +78,7 @@ pub(in crate::desk) fn run(
     room: RoomView,
     mut changes: MessageReader<FileChanged>,
     (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
-    (mut reports, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<ToolOutcome>>),
+    (mut reports, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<OrderOutcome>>),
     mut loading: ResMut<ModulesLoading>,
     mut running: ResMut<RunningModules>,
 ) {
@@ -111,7 +111,7 @@ pub(in crate::desk) fn run(
                 if news.is_final() {
                     running.begun.remove(&key);
                 }
-                outcomes.push(ToolOutcome { key, news });
+                outcomes.push(OrderOutcome { key, news });
             }
         }
     }
@@ -182,7 +182,7 @@ impl RunningModules {
     }
 
     /// Passes calls to modules, and fails calls that can no longer be executed.
-    fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<ToolOutcome>) {
+    fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<OrderOutcome>) {
         let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         self.begun.retain(|key| under_way.get(*key).is_some());
         for order in under_way.of(MODULES) {
@@ -194,7 +194,7 @@ impl RunningModules {
                 let is_held = self.open().any(|modules| modules.has(order.key));
                 if !is_held {
                     let why = "its module was reloaded during this call".to_owned();
-                    outcomes.push(ToolOutcome { key: order.key, news: OrderReport::Aborted { why } });
+                    outcomes.push(OrderOutcome { key: order.key, news: OrderReport::Aborted { why } });
                 }
                 continue;
             }
@@ -203,7 +203,7 @@ impl RunningModules {
                 _ => None,
             };
             let news = match read {
-                None => OrderReport::unreadable(),
+                None => OrderReport::unparseable(),
                 // The memory of the module is lost, and the effect of the call is unknown.
                 Some(_) if is_first_look => {
                     OrderReport::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
@@ -221,7 +221,7 @@ impl RunningModules {
                     _ => OrderReport::Failed { why: format!("the module {} no longer exists", call.module) },
                 },
             };
-            outcomes.push(ToolOutcome { key: order.key, news });
+            outcomes.push(OrderOutcome { key: order.key, news });
         }
     }
 }

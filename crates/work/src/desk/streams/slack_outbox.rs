@@ -16,7 +16,7 @@ use crate::gateway::slack::{
 use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::tools::{
-    DESK, DeskOrder, OrderKey, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutcome, ToolOutput,
+    DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutput,
 };
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 
@@ -86,14 +86,14 @@ pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
     (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
-    (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<ToolOutcome>),
+    (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<OrderOutcome>),
 ) {
     let all = all.bypass_change_detection();
     // The orders of these calls are closed later in this tick.
     let mut answered: BTreeSet<OrderKey> = BTreeSet::new();
     let mut answer = |key: OrderKey, news: OrderReport| {
         answered.insert(key);
-        answers.write(ToolOutcome { key, news });
+        answers.write(OrderOutcome { key, news });
     };
     for news in news.read() {
         let SlackNews::Posted { id, post } = news else { continue };
@@ -163,7 +163,7 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> OrderReport {
                 Ok(()) => done(format!("Sent to Slack{at}; it is recorded in {SLACK_OUTBOX}.")),
                 Err(why) => {
                     let text = format!("Sent to Slack{at}; it could not be recorded in {SLACK_OUTBOX}: {why}");
-                    OrderReport::of(Ok(text))
+                    OrderReport::ended(Ok(text))
                 }
             }
         }

@@ -65,7 +65,7 @@ impl RunsAccess<'_> {
 
     /// Warns the person, without naming an agent.
     pub(super) fn warn(&mut self, what: String, remedy: &str) {
-        self.log.write(EventDraft::of(&Warning::new(what).remedy(remedy.to_owned())));
+        self.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy.to_owned())));
     }
 
     /// The ids of agents and profiles that a step may name.

@@ -95,7 +95,7 @@ impl Condition {
     }
 
     /// The placeholders that are used as booleans, without a comparison.
-    pub fn asked(&self) -> Vec<&Token> {
+    pub fn boolean_tokens(&self) -> Vec<&Token> {
         let mut tokens = Vec::new();
         self.0.visit_asked(&mut |token| tokens.push(token));
         tokens
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn uncompared_placeholders_are_yes_or_no() {
         let condition = Condition::parse("{a.b} and {c.d} > 3 or not {e.f}").expect("it can be read");
-        let asked: Vec<String> = condition.asked().into_iter().map(ToString::to_string).collect();
+        let asked: Vec<String> = condition.boolean_tokens().into_iter().map(ToString::to_string).collect();
         assert_eq!(asked, ["{a.b}", "{e.f}"]);
         assert_eq!(condition.tokens().len(), 3);
     }

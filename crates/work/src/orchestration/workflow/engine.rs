@@ -200,7 +200,7 @@ impl Run {
     }
 
     /// Finds the part with this work or file order; for a file order, also returns the name of the output.
-    pub fn of_order<'a>(&self, order: &'a str) -> Option<(PartAt, &'a str)> {
+    pub fn part_for_order<'a>(&self, order: &'a str) -> Option<(PartAt, &'a str)> {
         let mut parts = order.split('/');
         RunKey::parse(parts.next()?).filter(|key| *key == self.key)?;
         let number: u64 = parts.next()?.parse().ok()?;

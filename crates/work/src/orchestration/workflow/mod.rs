@@ -57,7 +57,7 @@ use crate::kernel::{WorkAnswer, WorkOrder};
 use crate::memory::MemoryEdit;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, ToolOutcome, Tools};
+use crate::tools::{AnswerOrders, OrderOutcome, Tools};
 use crate::workspace::SettingsExt;
 
 /// The other systems of this layer by phase; the systems of workflows run after them.
@@ -81,7 +81,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()
         .add_tick_message::<MemoryEdit>()
-        .add_tick_message::<ToolOutcome>();
+        .add_tick_message::<OrderOutcome>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.register(output_tool::tool()).expect("no tool of the house has this name");
     tools.add_executor(step_prompt::GIVE_OUTPUT);

@@ -112,7 +112,7 @@ fn find_kinds(steps: &mut [Step]) {
     for step in steps.iter() {
         step.for_each.iter().filter_map(|each| each.token()).for_each(|token| note(token, OutputKind::List));
         let conditions = step.when.iter().chain(step.repeat_until.iter().map(|repeat| &repeat.until));
-        conditions.flat_map(Condition::asked).for_each(|token| note(token, OutputKind::YesNo));
+        conditions.flat_map(Condition::boolean_tokens).for_each(|token| note(token, OutputKind::YesNo));
     }
     // Backwards, so that the kind of a nested workflow's output reaches the inner step, which comes before it.
     for step in steps.iter_mut().rev() {

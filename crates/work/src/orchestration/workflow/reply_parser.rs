@@ -35,7 +35,7 @@ fn in_blocks(words: &str, names: &[&str]) -> BTreeMap<String, Value> {
             }
             (Some((is_data, text)), Some(_)) => {
                 if let (true, Ok(Value::Object(map))) = (*is_data, yaml::parse(text)) {
-                    let named = map.into_iter().filter_map(|(key, value)| Some((meant(&key, names)?, value)));
+                    let named = map.into_iter().filter_map(|(key, value)| Some((matching_name(&key, names)?, value)));
                     found.extend(named.filter(|(_, value)| !value.is_null()));
                 }
                 block = None;
@@ -73,16 +73,16 @@ fn label<'a>(line: &'a str, names: &[&str]) -> Option<(String, &'a str)> {
     let is_heading = line.trim_start().starts_with('#');
     let bare = line.trim().trim_start_matches(MARKS);
     if let Some((head, rest)) = bare.split_once(':')
-        && let Some(name) = meant(head.trim_end_matches(MARKS), names)
+        && let Some(name) = matching_name(head.trim_end_matches(MARKS), names)
     {
         return Some((name, rest.trim_start_matches(['*', '_', ' '])));
     }
-    let name = meant(bare.trim_end_matches(MARKS), names).filter(|_| is_heading)?;
+    let name = matching_name(bare.trim_end_matches(MARKS), names).filter(|_| is_heading)?;
     Some((name, ""))
 }
 
 /// The name that a word matches, ignoring case and how its parts are joined.
-pub(super) fn meant(word: &str, names: &[&str]) -> Option<String> {
+pub(super) fn matching_name(word: &str, names: &[&str]) -> Option<String> {
     let plain = |word: &str| word.trim().to_lowercase().replace([' ', '-'], "_");
     let word = plain(word);
     names.iter().find(|name| plain(name) == word).map(|name| (*name).to_owned())

@@ -37,7 +37,7 @@ impl Run {
         let plan = self.plan.clone();
         let step = &plan.steps[at.0];
         let names: Vec<&str> = step.outputs.iter().map(|output| output.name.as_str()).collect();
-        let meant = reply_parser::meant(name, &names);
+        let meant = reply_parser::matching_name(name, &names);
         let Some(output) = step.outputs.iter().find(|output| meant.as_ref() == Some(&output.name)) else {
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };

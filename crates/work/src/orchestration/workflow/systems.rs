@@ -15,7 +15,7 @@ use crate::base::ids::ROOM;
 use crate::kernel::WorkAnswer;
 use crate::mind::Ending;
 use crate::schedule::{RoomOpened, RoomPaused};
-use crate::tools::{OrderReport, PendingToolOrders, ToolOutcome, Work};
+use crate::tools::{OrderOutcome, OrderReport, PendingToolOrders, Work};
 use crate::workspace::FileChanged;
 use crate::workspace::vfs::{FileAnswer, FileOutcome, FileResult, OutsideChange};
 
@@ -132,7 +132,7 @@ fn advance_all_runs(
 fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome: &FileOutcome) {
     let (now, limits) = (room.clock.tick(), room.settings.limits());
     for (key, run) in &mut runs.runs {
-        let Some((at, output)) = run.of_order(order) else { continue };
+        let Some((at, output)) = run.part_for_order(order) else { continue };
         let text = match &outcome.result {
             Ok(FileAnswer::Text { content, .. }) => Ok(content.clone()),
             Ok(_) => Err("is not text".to_owned()),
@@ -171,12 +171,12 @@ pub(super) fn apply_work_answers(
         for (key, run) in all.iter_mut().filter(|(_, run)| run.is_running()) {
             let is_its = match news {
                 WorkAnswer::Begun { order, activation, thread, agent } => {
-                    let at = run.of_order(order).map(|(at, _)| at);
+                    let at = run.part_for_order(order).map(|(at, _)| at);
                     let work = PartWork { activation: *activation, thread: *thread, agent: agent.clone() };
                     at.map(|at| run.begun(at, work)).is_some()
                 }
                 WorkAnswer::Refused { order, why } => {
-                    let at = run.of_order(order).map(|(at, _)| at);
+                    let at = run.part_for_order(order).map(|(at, _)| at);
                     at.map(|at| run.refused(at, why.clone(), now)).is_some()
                 }
                 WorkAnswer::Ended { activation, ending, .. } => {
@@ -201,7 +201,7 @@ pub(super) fn answer_calls(
     settings: Res<WorkflowSettings>,
     orders: Res<PendingToolOrders>,
     mut runs: ResMut<WorkflowRuns>,
-    mut outcomes: MessageWriter<ToolOutcome>,
+    mut outcomes: MessageWriter<OrderOutcome>,
 ) {
     let limits = settings.limits();
     for order in orders.of(GIVE_OUTPUT) {
@@ -213,6 +213,6 @@ pub(super) fn answer_calls(
             Some(run) => run.store_output(order.key.activation, name, value, &limits),
             None => Err("this work is not a step of a running workflow".to_owned()),
         };
-        outcomes.write(ToolOutcome { key: order.key, news: OrderReport::of(given) });
+        outcomes.write(OrderOutcome { key: order.key, news: OrderReport::ended(given) });
     }
 }

@@ -9,7 +9,7 @@ use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault}
 use crate::gateway::{McpCalls, McpServerStatus, McpServers};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::tools::order::{
-    OrderAnswered, OrderKey, OrderReport, PendingToolOrders, ToolImage, ToolOrder, ToolOutcome, ToolOutput,
+    OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage, ToolOrder, ToolOutput,
 };
 use crate::tools::plan::Work;
 use crate::tools::started_orders::StartedOrders;
@@ -18,7 +18,7 @@ use crate::tools::started_orders::StartedOrders;
 #[derive(SystemParam)]
 pub(in crate::tools) struct ServerMessages<'w> {
     calls: ResMut<'w, McpCalls>,
-    outcomes: ResMut<'w, InputQueue<ToolOutcome>>,
+    outcomes: ResMut<'w, InputQueue<OrderOutcome>>,
     servers: Res<'w, McpServers>,
     journal: Res<'w, InputJournal>,
 }
@@ -50,7 +50,7 @@ pub(in crate::tools) fn execute_orders(
         };
         let Ok(key) = id.parse::<OrderKey>() else { continue };
         if begun.contains(key) {
-            outside.outcomes.push(ToolOutcome { key, news });
+            outside.outcomes.push(OrderOutcome { key, news });
         }
         if is_end {
             begun.end(key);
@@ -66,7 +66,7 @@ pub(in crate::tools) fn execute_orders(
         }
         match due(order, is_first_look, &outside.servers) {
             NextStep::Wait => {}
-            NextStep::Answer(news) => outside.outcomes.push(ToolOutcome { key: order.key, news }),
+            NextStep::Answer(news) => outside.outcomes.push(OrderOutcome { key: order.key, news }),
             NextStep::Call(call) => {
                 begun.begin(order.key);
                 let CallOrder { key, request, .. } = *call;
@@ -87,7 +87,7 @@ enum NextStep {
 /// declares the tool read-only.
 fn due(order: &ToolOrder, is_first_look: bool, servers: &McpServers) -> NextStep {
     let Some(call) = call_of(order) else {
-        return NextStep::Answer(OrderReport::unreadable());
+        return NextStep::Answer(OrderReport::unparseable());
     };
     if is_first_look && !call.hints.read_only {
         let why = "the workshop was stopped during the call; its outcome is unknown".into();

@@ -166,5 +166,5 @@ fn put(
         (None, None) => return Ok(FileAnswer::Committed),
     };
     let key = format!("{}/merge/{number}", order.key).into();
-    workspace.carry_out(&FileOrder { key, operation, worktree: None, ..order.clone() }).result
+    workspace.execute(&FileOrder { key, operation, worktree: None, ..order.clone() }).result
 }

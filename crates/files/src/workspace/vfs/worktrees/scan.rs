@@ -98,7 +98,7 @@ impl Scan<'_> {
             }
             let path = format!("{lead}{name}");
             let Ok(path) = WorkspacePath::new(&path) else { continue };
-            if safe_fs::is_incomplete_temporary(&name) || safe_fs::is_placing(&name).is_some() {
+            if safe_fs::is_incomplete_temporary(&name) || safe_fs::original_of_placing(&name).is_some() {
                 continue;
             }
             match kind {

@@ -128,7 +128,7 @@ impl Worktree {
             );
             return Ok(Err(FileFailure { what, is_refusal: true }));
         }
-        let outcome = self.files.carry_out(order);
+        let outcome = self.files.execute(order);
         #[cfg(test)]
         assert!(!self.is_killed_before_commit, "stopped as if killed");
         if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result {

@@ -89,7 +89,7 @@ impl Pane for BlackboardPane {
     }
 
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
-        widgets::dress(ui.style_mut(), cx.theme);
+        widgets::apply_style(ui.style_mut(), cx.theme);
         let together = &cx.room.collaboration;
         let (mut changes, mut commands) = (Changes::new(), Vec::new());
         if together.boards.is_empty() && together.channels.is_empty() && together.kept.is_empty() {

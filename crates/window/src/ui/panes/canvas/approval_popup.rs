@@ -47,7 +47,7 @@ pub(super) fn approval_popup_ui(
     ui.interact(rect, id, Sense::CLICK | Sense::DRAG);
     let mut child = ui.new_child(UiBuilder::new().id_salt("the card of a question").max_rect(rect));
     child.set_clip_rect(room_rect);
-    crate::ui::widgets::dress(child.style_mut(), cx.theme);
+    crate::ui::widgets::apply_style(child.style_mut(), cx.theme);
     approval_card(&mut child, cx, question, ("room", CARD, Some(Turn { at, count })))
 }
 

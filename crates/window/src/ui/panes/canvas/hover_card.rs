@@ -85,7 +85,7 @@ impl HoverCard {
             .constrain(false)
             .fixed_pos(place.min);
         let shown = area.show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), cx.theme);
+            widgets::apply_style(ui.style_mut(), cx.theme);
             widgets::window(cx.theme).inner_margin(SPACE[2]).show(ui, |ui| {
                 ui.set_width(WIDTH);
                 card_ui(ui, cx, &thing, &facts);
@@ -195,7 +195,7 @@ fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, thing: &RoomObject, facts: &Fact
     ui.spacing_mut().item_spacing.y = SPACE[0];
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
-        widgets::plinth(ui.painter(), rect, theme);
+        widgets::portrait_background(ui.painter(), rect, theme);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.add(Label::new(RichText::new(&facts.title).heading().size(TYPE[2])).truncate());

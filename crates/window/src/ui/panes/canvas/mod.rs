@@ -181,7 +181,7 @@ impl Canvas {
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::ROOM));
         lock_focus(ui, &response);
         self.handle_drag(ui, &response, cx, view, commands);
-        self.pan_and_zoom(ui, &response, view);
+        self.move_camera(ui, &response, view);
         self.handle_click(ui, &response, cx, view, commands);
         drop_target::handle_drop(ui, &response, cx, view.camera, commands);
         response
@@ -287,8 +287,8 @@ impl Canvas {
         }
     }
 
-    /// Zooms at the pointer and pans the view.
-    fn pan_and_zoom(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
+    /// Zooms at the pointer and pans the view, and shows by the cursor that the view can be dragged.
+    fn move_camera(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
         let is_panning = pan_and_zoom(ui, response, &mut view.camera, self.drag == DragState::Panning);
         if !is_panning && self.space != SpaceBar::Up && response.hovered() {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);

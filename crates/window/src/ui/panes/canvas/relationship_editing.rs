@@ -98,7 +98,7 @@ impl Handles {
             _ => None,
         };
         if let Some((from, to)) = ends {
-            paint::rope_in_hand(painter, camera, *theme, from.position, to);
+            paint::dragged_rope(painter, camera, *theme, from.position, to);
         }
         if matches!(drag, DragState::Idle | DragState::Relating(_)) && camera.zoom > 0.2 {
             let hot = pointer.and_then(|pointer| self.at(pointer, cx, camera));
@@ -133,7 +133,7 @@ pub(super) fn naming_ui(
         .pivot(Align2::CENTER_CENTER)
         .fixed_pos(place)
         .show(ui.ctx(), |ui| {
-            widgets::dress(ui.style_mut(), theme);
+            widgets::apply_style(ui.style_mut(), theme);
             widgets::window(theme).inner_margin(6.0).show(ui, |ui| {
                 let field = TextEdit::singleline(&mut naming.label)
                     .char_limit(LABEL_CHARS_AT_MOST)

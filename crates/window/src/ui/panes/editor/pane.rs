@@ -35,7 +35,7 @@ const STATUS_POINTS: f32 = 30.0;
 /// Draws the editor of one file.
 pub fn pane_ui(ui: &mut Ui, path: &str, file: &mut OpenFile, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, state) = (cx.theme, cx.ui);
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     if let Some(why) = unreadable_reason(file) {
         unreadable_ui(ui, path, &why, theme, commands);
         return;

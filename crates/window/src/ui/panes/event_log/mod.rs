@@ -128,7 +128,7 @@ impl EventLogPane {
 
 /// Draws the event log and returns the resulting commands.
 pub fn event_log_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
-    widgets::dress(ui.style_mut(), cx.theme);
+    widgets::apply_style(ui.style_mut(), cx.theme);
     let mut commands = Vec::new();
     let book = &cx.recent.book;
     pane.update(ui, cx.room, book);

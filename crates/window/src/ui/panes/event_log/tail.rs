@@ -17,7 +17,7 @@ const MAX_ROWS: usize = 500;
 /// Draws the newest rows, and the card of the selected one.
 pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPane) -> Vec<Command> {
     let theme = cx.theme;
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
     let book = &cx.recent.book;
     pane.update(ui, cx.room, book);

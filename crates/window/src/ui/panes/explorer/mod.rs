@@ -105,7 +105,7 @@ pub struct Explorer {
 
 /// Draws the explorer and returns the resulting commands.
 pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, explorer: &mut Explorer) -> Vec<Command> {
-    widgets::dress(ui.style_mut(), cx.theme);
+    widgets::apply_style(ui.style_mut(), cx.theme);
     explorer.show(ui, cx)
 }
 

@@ -5,6 +5,7 @@ use super::status::ProfileStatus;
 use super::{Explorer, texts};
 use crate::base::Severity;
 use crate::ui::context::ViewerContext;
+use crate::ui::widgets::text_format;
 use crate::view::model::RoomModel;
 use crate::workspace::vfs::{FileInfo, OUTSIDE, ROOM};
 

@@ -85,7 +85,7 @@ impl Toolbar {
                 commands.push(work_command(KernelCommand::KillAll));
             }
         });
-        let is_halted = work.is_held();
+        let is_halted = work.needs_resume();
         let (icon, label) = if is_halted { (Icon::Play, texts::RESUME_WORK) } else { (Icon::Pause, texts::PAUSE_WORK) };
         if widgets::icon_button(ui, icon, label, is_halted, theme).clicked() {
             commands.push(work_command(if is_halted { KernelCommand::Resume } else { KernelCommand::Pause }));

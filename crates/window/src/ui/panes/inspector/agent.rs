@@ -111,7 +111,7 @@ fn header_ui(ui: &mut Ui, cx: &ViewerContext<'_>, agent: &AgentView, commands: &
     let ViewerContext { room, theme, .. } = *cx;
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(48.0, 58.0), Sense::hover());
-        widgets::plinth(ui.painter(), rect, theme);
+        widgets::portrait_background(ui.painter(), rect, theme);
         paint::portrait(ui.painter(), rect.shrink(4.0), &agent.look, cx.art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;

@@ -9,7 +9,7 @@ use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::chat::{ChatLine, ChatView, LiveAnswer, ToolLine, ToolOutcome, WorkFacts};
+use crate::view::chat::{ChatLine, ChatView, LiveAnswer, ToolLine, ToolLineOutcome, WorkFacts};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -185,7 +185,7 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
     let heading = tool.heading();
     let colour = match &tool.outcome {
         _ if tool.has_failed() => theme.bad,
-        ToolOutcome::Asked(_) => theme.warn,
+        ToolLineOutcome::Asked(_) => theme.warn,
         _ => theme.text_soft,
     };
     let line = RichText::new(&heading).text_style(TextStyle::Monospace).size(TYPE[0]).color(colour);
@@ -203,9 +203,9 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
         };
         part(ui, texts::ASKED_FOR, &tool.arguments);
         match &tool.outcome {
-            ToolOutcome::Answered { text, .. } => part(ui, texts::RESULT, text),
-            ToolOutcome::Asked(why) => part(ui, texts::ASKS_BECAUSE, why),
-            ToolOutcome::Waiting | ToolOutcome::Running | ToolOutcome::Unanswered => {}
+            ToolLineOutcome::Answered { text, .. } => part(ui, texts::RESULT, text),
+            ToolLineOutcome::Asked(why) => part(ui, texts::ASKS_BECAUSE, why),
+            ToolLineOutcome::Waiting | ToolLineOutcome::Running | ToolLineOutcome::Unanswered => {}
         }
     });
 }

@@ -30,7 +30,7 @@ pub(super) fn element_card(
     let kind_name = kind.map_or_else(|| element.kind.to_string(), |kind| text_format::capitalised(kind.name));
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(64.0, 64.0), Sense::hover());
-        widgets::plinth(ui.painter(), rect, theme);
+        widgets::portrait_background(ui.painter(), rect, theme);
         paint::element_picture(ui.painter(), rect.shrink(4.0), &element.kind, art);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;

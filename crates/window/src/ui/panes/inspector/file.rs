@@ -106,7 +106,7 @@ fn header_ui(ui: &mut Ui, path: &str, info: Option<&FileInfo>, theme: &Theme, co
     let name = file_name(path);
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(vec2(40.0, 46.0), Sense::hover());
-        widgets::plinth(ui.painter(), rect, theme);
+        widgets::portrait_background(ui.painter(), rect, theme);
         Icon::Note.paint(ui.painter(), rect.shrink(11.0), theme.accent);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;

@@ -215,7 +215,7 @@ impl CallFacts {
         let title = if model_label.is_empty() { kind.to_owned() } else { format!("{kind} · {model_label}") };
         let secs = call.duration_ms as f64 / 1_000.0;
         let took = if secs < 10.0 { format!("{secs:.1} s") } else { text_format::duration(secs) };
-        let error = call.error.as_ref().map_or(String::new(), |error| match call.to_do() {
+        let error = call.error.as_ref().map_or(String::new(), |error| match call.remedy() {
             "" => error.what.clone(),
             remedy => texts::call_error(&error.what, remedy),
         });

@@ -66,7 +66,7 @@ impl Inspector {
 /// Draws the inspector; the newest records of the log if nothing is selected.
 pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, log: &mut EventLogPane) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
     if Arc::make_mut(&mut pane.log_index).update(&cx.recent.book) {
         ui.ctx().request_repaint();

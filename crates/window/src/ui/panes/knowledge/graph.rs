@@ -158,7 +158,7 @@ impl KnowledgePane {
         Panel::bottom("the selected memory").frame(Frame::NONE).resizable(false).show_separator_line(false).show(
             ui,
             |ui| {
-                widgets::dress(ui.style_mut(), cx.theme);
+                widgets::apply_style(ui.style_mut(), cx.theme);
                 ui.add_space(SPACE[1]);
                 ScrollArea::vertical().max_height(SELECTED_POINTS).show(ui, |ui| {
                     widgets::in_card(ui, cx.theme, |ui| self.row_ui(ui, cx, &row, None, commands));

@@ -92,7 +92,7 @@ impl Pane for KnowledgePane {
     }
 
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
-        widgets::dress(ui.style_mut(), cx.theme);
+        widgets::apply_style(ui.style_mut(), cx.theme);
         self.known = cx.ui.known_memories();
         if !self.known.is_whole {
             ui.label(widgets::small(texts::LOADING, cx.theme));

@@ -89,7 +89,7 @@ impl Object {
     /// Applies its colours to widgets. Returns the placeholder for the background, which [`Object::draw`] paints below
     /// the content.
     pub(super) fn dress(self, ui: &mut Ui, own_theme: &Theme) -> ShapeIdx {
-        widgets::dress(ui.style_mut(), own_theme);
+        widgets::apply_style(ui.style_mut(), own_theme);
         let visuals = &mut ui.style_mut().visuals;
         visuals.override_text_color = Some(own_theme.text);
         visuals.weak_text_color = Some(own_theme.text_soft);

@@ -156,7 +156,7 @@ fn paper_ui(ui: &mut Ui, theme: &Theme, content: impl FnOnce(&mut Ui, &Theme)) {
     let frame = egui::Frame::new().inner_margin(egui::Margin::same(SPACE[3] as i8));
     let shown = frame.show(ui, |ui| {
         ui.set_min_width(ui.available_width());
-        widgets::dress(ui.style_mut(), &page_theme);
+        widgets::apply_style(ui.style_mut(), &page_theme);
         ui.style_mut().visuals.override_text_color = Some(page_theme.text);
         content(ui, &page_theme);
     });

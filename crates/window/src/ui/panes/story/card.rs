@@ -29,7 +29,7 @@ pub(super) fn card_ui(
     commands: &mut Vec<Command>,
 ) {
     let (theme, book, row) = (cx.theme, &cx.recent.book, &step.row);
-    widgets::dress(ui.style_mut(), theme);
+    widgets::apply_style(ui.style_mut(), theme);
     ui.set_width(MENU[2]);
     ui.spacing_mut().item_spacing.y = SPACE[0];
     ui.add(Label::new(RichText::new(sentence(row, names)).size(TYPE[1])).wrap());

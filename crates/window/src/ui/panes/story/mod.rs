@@ -128,7 +128,7 @@ pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane, log: 
     let margin = Margin::symmetric(SPACE[1] as i8, 0);
     let panel = Panel::bottom("story").exact_size(POINTS[usize::from(is_folded)]).resizable(false);
     panel.frame(Frame::NONE.fill(cx.theme.panel).inner_margin(margin)).show(ui, |ui| {
-        widgets::dress(ui.style_mut(), cx.theme);
+        widgets::apply_style(ui.style_mut(), cx.theme);
         ui.horizontal_centered(|ui| {
             fold_ui(ui, cx, is_folded, &mut commands);
             if !is_folded {
