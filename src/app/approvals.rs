@@ -19,7 +19,7 @@ use crate::workspace::vfs::WorkspacePath;
 use crate::workspace::{Answer, AnswerFolder, answer_files};
 
 /// Larger files are not previewed, in bytes.
-const BYTES_SHOWN_AT_MOST: u64 = 1024 * 1024;
+const MAX_BYTES_SHOWN: u64 = 1024 * 1024;
 
 /// An open approval, as last saved.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,7 +102,7 @@ fn text_now(workspace: &Path, path: &str) -> Option<String> {
             return None;
         }
     }
-    let is_shown = folder.metadata().is_ok_and(|data| data.is_file() && data.len() <= BYTES_SHOWN_AT_MOST);
+    let is_shown = folder.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES_SHOWN);
     if is_shown { std::fs::read_to_string(folder).ok() } else { None }
 }
 

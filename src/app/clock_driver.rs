@@ -25,14 +25,14 @@ use crate::tools;
 use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// Maximum real time that a stall of the machine advances the room.
-const STALL_AT_MOST: Duration = Duration::from_millis(100);
+const MAX_STALL: Duration = Duration::from_millis(100);
 
 /// The interval in ticks (10 s of simulated time) at which the hash of the world is recorded for replays to compare
 /// with.
 const HASH_EVERY_TICKS: u64 = 10 * TICKS_PER_SEC;
 
 /// Maximum duration of one wait for a reply or the disk, after which control returns to the caller.
-const WAIT_AT_MOST: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(50);
 
 /// How long a tick with very many records waits until their numbers are reserved.
 const SHOW_WITHIN: Duration = Duration::from_secs(2);
@@ -86,19 +86,19 @@ impl Driver {
         let step = self.try_step(world);
         match step {
             Step::Ticked => {}
-            Step::Paused => std::thread::sleep(WAIT_AT_MOST),
+            Step::Paused => std::thread::sleep(MAX_WAIT),
             Step::Owed if gateway::must_wait(world) => {
-                gateway::wait_for_reply(world, WAIT_AT_MOST);
+                gateway::wait_for_reply(world, MAX_WAIT);
             }
             Step::Owed if workspace::vfs::must_wait(world) => {
-                workspace::vfs::wait_for_answer(world, WAIT_AT_MOST);
+                workspace::vfs::wait_for_answer(world, MAX_WAIT);
             }
-            Step::Owed if learning::must_wait(world) => learning::wait_for_answer(world, WAIT_AT_MOST),
+            Step::Owed if learning::must_wait(world) => learning::wait_for_answer(world, MAX_WAIT),
             // The log is never dropped: the clock waits for the disk instead.
             Step::Owed => std::thread::sleep(Duration::from_millis(1)),
             Step::Early => {
                 let due = self.next_tick_at.unwrap_or_else(Instant::now);
-                std::thread::sleep(due.saturating_duration_since(Instant::now()).min(WAIT_AT_MOST));
+                std::thread::sleep(due.saturating_duration_since(Instant::now()).min(MAX_WAIT));
             }
         }
         step
@@ -181,11 +181,11 @@ impl Driver {
         1.0 - (left.as_secs_f32() / self.tick_length.as_secs_f32()).clamp(0.0, 1.0)
     }
 
-    /// Schedules the next tick. At most [`STALL_AT_MOST`] of lost time is made up for.
+    /// Schedules the next tick. At most [`MAX_STALL`] of lost time is made up for.
     fn note_tick(&mut self, length: Duration) {
         let now = Instant::now();
         let due = self.next_tick_at.unwrap_or(now);
-        let is_stalled = now.saturating_duration_since(due) > STALL_AT_MOST;
+        let is_stalled = now.saturating_duration_since(due) > MAX_STALL;
         self.next_tick_at = Some(if is_stalled { now + length } else { due + length });
         self.tick_length = length;
     }

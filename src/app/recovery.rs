@@ -17,7 +17,7 @@ use crate::workspace::{KnownFiles, RoomStart};
 /// The path to which problems are attributed.
 const PLACE: &str = ".workshop/workshop.db";
 /// Maximum number of ticks that are replayed: a room is saved far more often, so more than this means damage.
-const TICKS_AT_MOST: u64 = 100_000;
+const MAX_TICKS: u64 = 100_000;
 
 /// A saved world, and the files that it knew.
 pub(super) struct SavedRoom {
@@ -142,7 +142,7 @@ fn resume_run(
     let Reopening { run, from, inputs, last_tick } = reopening;
     let missing = run.last_tick.saturating_sub(last_tick);
     let hashes = reader.hashes(&run.id).unwrap_or_default();
-    let far = |tick: u64| Some(last_tick.saturating_sub(tick)).filter(|ticks| *ticks > TICKS_AT_MOST);
+    let far = |tick: u64| Some(last_tick.saturating_sub(tick)).filter(|ticks| *ticks > MAX_TICKS);
     let app = match from {
         ReopenFrom::Snapshot(snapshot) => {
             let files: BTreeMap<String, String> = serde_json::from_value(snapshot.files).map_err(Unusable::Json)?;
@@ -150,7 +150,7 @@ fn resume_run(
             let too_far = far(snapshot.tick);
             if snapshot.tick >= last_tick || too_far.is_some() {
                 let saved = SavedRoom { sections: snapshot.sections, files };
-                let missing = run.last_tick.saturating_sub(snapshot.tick).min(TICKS_AT_MOST);
+                let missing = run.last_tick.saturating_sub(snapshot.tick).min(MAX_TICKS);
                 let room = RestoredRoom { saved, tick: snapshot.tick, missing };
                 let problems =
                     too_far.map_or_else(|| cut_off(room.tick, room.missing), |ticks| vec![not_played(&room, ticks)]);

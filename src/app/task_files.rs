@@ -14,7 +14,7 @@ use crate::workspace::task_files::query::execute::Changes;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, PathAccess, PathRefusal, WorkspacePath};
 
 /// Larger task files are not read, in bytes.
-const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of attempts to write a file that others keep changing.
 const TRIES: usize = 8;
 
@@ -98,7 +98,7 @@ impl TaskFiles {
     }
 
     fn read_one(&self, path: &WorkspacePath) -> Result<Option<Source>, TaskFilesError> {
-        let text = self.files.read(path, BYTES_AT_MOST)?;
+        let text = self.files.read(path, MAX_BYTES)?;
         Ok(text.map(|text| Source { path: path.to_string(), file: task_files::parse(text) }))
     }
 

@@ -16,11 +16,11 @@ use crate::workspace::layout::read_folder;
 use crate::workspace::scene_file;
 
 /// Larger run files are not read, in bytes.
-const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 /// Number of bytes at the start of a file that contain its status.
 const HEAD_BYTES: u64 = 4 * 1024;
 /// Maximum number of listed runs, newest first.
-const RUNS_AT_MOST: usize = 1_000;
+const MAX_RUNS: usize = 1_000;
 
 /// The workflows of a workspace, with the agents that their steps may name.
 #[derive(Clone, Debug, Default)]
@@ -92,12 +92,12 @@ pub fn runs(workspace: &Path) -> Vec<RunHead> {
         })
         .collect();
     found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| other.1.key.cmp(&one.1.key)));
-    found.into_iter().map(|(_, head)| head).take(RUNS_AT_MOST).collect()
+    found.into_iter().map(|(_, head)| head).take(MAX_RUNS).collect()
 }
 
 /// Reads the file of a run, and returns its text as well. The error is a sentence for the person.
 pub fn run(head: &RunHead) -> Result<(RunRecord, String), String> {
-    let text = text_of(&head.path, RECORD_BYTES_AT_MOST).ok_or("it cannot be read")?;
+    let text = text_of(&head.path, MAX_RECORD_BYTES).ok_or("it cannot be read")?;
     run_record::from_yaml(&text).map(|record| (record, text))
 }
 

@@ -60,7 +60,7 @@ const RAW_EVENTS: [(&str, &[&str], bool); 4] = [
 ];
 
 /// The maximum number of lines per file.
-const LINES_AT_MOST: usize = 800;
+const MAX_LINES: usize = 800;
 
 /// Libraries that comments may name although the code does not: they are not used, or have other names in the code.
 const OUTSIDE_NAMES: [&str; 2] = ["bevy_pancam", "yaml_serde"];
@@ -425,7 +425,7 @@ fn every_file_opens_with_its_purpose_and_has_readable_length() {
         let is_sentence = header.last().is_some_and(|line| line.ends_with(['.', ':']));
         assert!(is_sentence, "{} does not open with a sentence about its purpose", source.path.display());
         let lines = source.text.lines().count();
-        assert!(lines <= LINES_AT_MOST, "{} has {lines} lines", source.path.display());
+        assert!(lines <= MAX_LINES, "{} has {lines} lines", source.path.display());
     }
 }
 

@@ -25,7 +25,7 @@ mod siege;
 mod together;
 mod wires;
 
-use plan::{Fault, PEAK_KIB_AT_MOST, Plan, Report};
+use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 
 /// A loop: its name and its function.
 pub type Loop = (&'static str, fn(&Plan) -> Report);
@@ -62,7 +62,7 @@ pub fn run(words: &[String]) -> Result<bool, String> {
         if names.is_empty() || names.iter().any(|wanted| *wanted == name) {
             let report = run(&plan);
             println!("{}", line(&report));
-            is_clean &= report.findings.is_empty() && report.peak_kib <= PEAK_KIB_AT_MOST;
+            is_clean &= report.findings.is_empty() && report.peak_kib <= MAX_PEAK_KIB;
         }
     }
     Ok(is_clean)

@@ -11,7 +11,7 @@ use super::chance::Chance;
 use super::child::{Ended, Launch, Running};
 
 /// The limit of resident memory for every process of the product.
-pub const PEAK_KIB_AT_MOST: u64 = 300 * 1024;
+pub const MAX_PEAK_KIB: u64 = 300 * 1024;
 
 /// A kind of fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -293,7 +293,7 @@ impl Case {
             let what = format!("{} did not end within {:?}: {}", ended.command, ended.took, ended.last_words());
             self.found(Fault::Hung, what);
         }
-        if ended.peak_kib > PEAK_KIB_AT_MOST {
+        if ended.peak_kib > MAX_PEAK_KIB {
             self.found(Fault::Memory, format!("{} took {} MB", ended.command, ended.peak_kib / 1024));
         }
     }

@@ -22,13 +22,13 @@ use crate::workspace::vfs::{self, FileHandle, NewFile};
 pub use plan::plan;
 
 /// The limits of one import: the number of files, the depth of folders, and the bytes per file.
-const FILES_AT_MOST: usize = 10_000;
-const DEPTH_AT_MOST: usize = 16;
-const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+const MAX_FILES: usize = 10_000;
+const MAX_DEPTH: usize = 16;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum number of names tried for a file whose name is taken.
-const NUMBERS_AT_MOST: usize = 1_000;
+const MAX_NUMBERS: usize = 1_000;
 /// Maximum number of unusable files that are named; the rest is counted.
-const NAMED_AT_MOST: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The role of a file in the workspace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -214,14 +214,14 @@ pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control
 fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<ImportedFile> {
     let bytes = match &item.text {
         Some(text) => text.clone().into_bytes(),
-        None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST)?,
+        None => safe_fs::read_bytes(&item.from, MAX_BYTES)?,
     };
-    for path in unique_names::candidates(&item.to).take(NUMBERS_AT_MOST) {
+    for path in unique_names::candidates(&item.to).take(MAX_NUMBERS) {
         let made = match files.create(&path, &bytes) {
             Ok(made) => Some(made),
             // The same file was already imported.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                if !safe_fs::read_bytes(&workspace.join(&path), BYTES_AT_MOST).is_ok_and(|there| there == bytes) {
+                if !safe_fs::read_bytes(&workspace.join(&path), MAX_BYTES).is_ok_and(|there| there == bytes) {
                     continue;
                 }
                 None

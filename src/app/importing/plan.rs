@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::scan::{Found, Place, list_files};
-use super::{BYTES_AT_MOST, Destination, Item, Kind, NUMBERS_AT_MOST, Plan};
+use super::{Destination, Item, Kind, MAX_BYTES, MAX_NUMBERS, Plan};
 use crate::agent::agent_file::{AgentFile, DOCUMENT_OF_FOLDER, stem};
 use crate::agent::formats::format_of;
 use crate::agent::markdown::{IdentityHints, identity_hints};
@@ -168,7 +168,7 @@ impl Planning<'_> {
             Destination::Folder("") => plain(below),
             Destination::Folder(folder) => plain(format!("{folder}/{below}")),
             _ => {
-                let text = || safe_fs::read_text(&file.path, BYTES_AT_MOST).ok().flatten().unwrap_or_default();
+                let text = || safe_fs::read_text(&file.path, MAX_BYTES).ok().flatten().unwrap_or_default();
                 let is_yaml = lower.ends_with(".yaml") || lower.ends_with(".yml");
                 match rules_of(&file.below, &text).or_else(|| agent_of(&file.path, &place_of_one(file, name), false)) {
                     Some(what) => what,
@@ -230,7 +230,7 @@ impl Planning<'_> {
         };
         let bytes = match &what.text {
             Some(text) => Ok(text.clone().into_bytes()),
-            None => safe_fs::read_bytes(file, BYTES_AT_MOST),
+            None => safe_fs::read_bytes(file, MAX_BYTES),
         };
         let bytes = match bytes {
             Ok(bytes) => bytes,
@@ -254,7 +254,7 @@ impl Planning<'_> {
     /// The destination of a file: the wanted path if it is free or has the same content, otherwise the next numbered
     /// one. `None` if the same content is imported already.
     fn free(&mut self, wanted: &str, bytes: &[u8]) -> Option<(String, bool)> {
-        for path in unique_names::candidates(wanted).take(NUMBERS_AT_MOST) {
+        for path in unique_names::candidates(wanted).take(MAX_NUMBERS) {
             if self.taken.contains(&path) {
                 let is_same = |item: &Item| item.to == path && same(item, bytes);
                 if self.plan.items.iter().any(is_same) {
@@ -264,7 +264,7 @@ impl Planning<'_> {
             }
             let full = self.workspace.join(&path);
             let is_free = full.symlink_metadata().is_err();
-            let is_there = !is_free && safe_fs::read_bytes(&full, BYTES_AT_MOST).is_ok_and(|there| there == bytes);
+            let is_there = !is_free && safe_fs::read_bytes(&full, MAX_BYTES).is_ok_and(|there| there == bytes);
             if is_free || is_there {
                 self.taken.insert(path.clone());
                 return Some((path, is_there));
@@ -277,7 +277,7 @@ impl Planning<'_> {
 fn same(item: &Item, bytes: &[u8]) -> bool {
     match &item.text {
         Some(text) => text.as_bytes() == bytes,
-        None => safe_fs::read_bytes(&item.from, BYTES_AT_MOST).is_ok_and(|there| there == bytes),
+        None => safe_fs::read_bytes(&item.from, MAX_BYTES).is_ok_and(|there| there == bytes),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{BYTES_AT_MOST, DEPTH_AT_MOST, FILES_AT_MOST};
+use super::{MAX_BYTES, MAX_DEPTH, MAX_FILES};
 use crate::base::Problem;
 
 /// Hidden folders in which other products keep agents, skills and rules.
@@ -56,7 +56,7 @@ impl Place {
     }
 
     fn folder(&mut self, path: &Path, below: &[String], depth: usize) {
-        if depth > DEPTH_AT_MOST {
+        if depth > MAX_DEPTH {
             return self.leave_out(path, "it is nested too deeply", "import this folder separately");
         }
         let entries = match fs::read_dir(path) {
@@ -95,12 +95,12 @@ impl Place {
             }
         } else if !metadata.is_file() {
             self.leave_out(path, "it is not a file", "import files and folders");
-        } else if metadata.len() > BYTES_AT_MOST {
+        } else if metadata.len() > MAX_BYTES {
             self.leave_out(path, format!("it is {} MiB", metadata.len() >> 20), "copy it by hand");
-        } else if self.files.len() >= FILES_AT_MOST {
+        } else if self.files.len() >= MAX_FILES {
             // The limit is reported once.
-            if self.files.len() == FILES_AT_MOST && self.left_out.last().is_none_or(|last| last.place != "files") {
-                let what = format!("there are more than {FILES_AT_MOST} files; the rest were left out");
+            if self.files.len() == MAX_FILES && self.left_out.last().is_none_or(|last| last.place != "files") {
+                let what = format!("there are more than {MAX_FILES} files; the rest were left out");
                 self.left_out.push(Problem::warning("files", what, "import one of the folders separately"));
             }
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Item, Kind, NAMED_AT_MOST, Plan};
+use super::{Item, Kind, MAX_NAMED, Plan};
 use crate::base::Problem;
 
 impl Plan {
@@ -13,7 +13,7 @@ impl Plan {
 
     /// The first few files that are left out, and the number of the others.
     pub fn left_out_problems(&self) -> Vec<Problem> {
-        let mut named: Vec<Problem> = self.left_out.iter().take(NAMED_AT_MOST).cloned().collect();
+        let mut named: Vec<Problem> = self.left_out.iter().take(MAX_NAMED).cloned().collect();
         let more = self.left_out.len() - named.len();
         if more > 0 {
             let what = format!("{more} more files were left out");
@@ -71,8 +71,8 @@ fn incoming_words(kind: Kind, items: &[&Item]) -> String {
         let end = item.to.match_indices('/').map(|(at, _)| at + 1).take(parts).last().unwrap_or(0);
         *folders.entry(&item.to[..end]).or_default() += 1;
     }
-    let mut into: Vec<&str> = folders.keys().take(NAMED_AT_MOST).copied().collect();
-    if folders.len() > NAMED_AT_MOST {
+    let mut into: Vec<&str> = folders.keys().take(MAX_NAMED).copied().collect();
+    if folders.len() > MAX_NAMED {
         into.push("…");
     }
     let there = items.iter().filter(|item| item.is_there).count();

@@ -234,7 +234,7 @@ fn files_unusable_in_a_room_are_named_with_a_remedy() {
     }
     let many: Vec<PathBuf> = (0..9).map(|number| from.path().join(format!("{number}.png"))).collect();
     many.iter().for_each(|path| fs::write(path, "x").expect("files can be written"));
-    assert_eq!(drop_into_room(to.path(), &many).problems.len(), NAMED_AT_MOST + 1, "the rest is counted");
+    assert_eq!(drop_into_room(to.path(), &many).problems.len(), MAX_NAMED + 1, "the rest is counted");
 }
 
 /// A folder agent, with files that belong to it and files that do not.

@@ -13,7 +13,7 @@ pub(super) const SHOWN_AFTER: Duration = Duration::from_millis(500);
 /// Some jobs recurse deeply, such as the layout of a long chain. Unused stack costs nothing.
 const STACK_BYTES: usize = 64 << 20;
 /// Maximum time to wait for discarded jobs, which were cancelled and which nothing depends on.
-const DISCARDED_AT_MOST: Duration = Duration::from_secs(2);
+const MAX_DISCARDED: Duration = Duration::from_secs(2);
 
 /// What happens to queued jobs when the runner is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,9 +119,7 @@ impl<Job, Done> Drop for BackgroundJobs<Job, Done> {
     fn drop(&mut self) {
         self.jobs = None;
         self.results = never();
-        if self.on_drop == OnDrop::Discard
-            && self.ended.recv_timeout(DISCARDED_AT_MOST) == Err(RecvTimeoutError::Timeout)
-        {
+        if self.on_drop == OnDrop::Discard && self.ended.recv_timeout(MAX_DISCARDED) == Err(RecvTimeoutError::Timeout) {
             tracing::warn!("a job of the thread \"{}\" did not stop in time and was abandoned", self.name);
             return;
         }
@@ -174,7 +172,7 @@ mod tests {
         assert_eq!(done, [2, 3], "the first still waits");
         let began = Instant::now();
         drop(jobs);
-        assert!(began.elapsed() < DISCARDED_AT_MOST * 5, "nobody waits for ever");
+        assert!(began.elapsed() < MAX_DISCARDED * 5, "nobody waits for ever");
         drop(go);
     }
 

@@ -14,7 +14,7 @@ const FILE: &str = "drafts.json";
 /// Interval at which drafts are checked for changes, in seconds.
 const LOOK_SECS: f64 = 2.0;
 /// Larger files are rejected as invalid, in bytes.
-const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The saved drafts.
 #[derive(Default)]
@@ -87,7 +87,7 @@ impl Drafts {
 fn read(file: &Path) -> Result<Vec<Draft>, String> {
     // A link's target was not written by this program.
     check_own(file).map_err(|error| error.to_string())?;
-    let Some(text) = read_text(file, BYTES_AT_MOST).map_err(|error| error.to_string())? else { return Ok(Vec::new()) };
+    let Some(text) = read_text(file, MAX_BYTES).map_err(|error| error.to_string())? else { return Ok(Vec::new()) };
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 

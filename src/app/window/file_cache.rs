@@ -20,7 +20,7 @@ use crate::workspace::vfs::records::record_heads;
 use crate::workspace::vfs::{ChangeFeed, FileHistory, FileInfo};
 
 /// Maximum number of queued reads; what does not fit is requested again in a later frame.
-const REQUESTS_AT_MOST: usize = 64;
+const MAX_REQUESTS: usize = 64;
 /// Number of records of earlier runs that are loaded at the start.
 const EARLIER_ROWS: usize = 20_000;
 /// How long unused content is kept, in seconds.
@@ -95,7 +95,7 @@ impl FileCache {
             (request, loaded)
         };
         let mut cache = Self {
-            reads: BackgroundJobs::start("file cache", REQUESTS_AT_MOST, OnDrop::Discard, read)?,
+            reads: BackgroundJobs::start("file cache", MAX_REQUESTS, OnDrop::Discard, read)?,
             in_flight: BTreeSet::new(),
             waiting: VecDeque::new(),
             read_secs: BTreeMap::new(),

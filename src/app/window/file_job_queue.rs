@@ -12,7 +12,7 @@ use crate::base::{JobControl, Problem};
 use crate::ui::state::jobs::RunningJob;
 
 /// The maximum number of unfinished jobs.
-const WAITING_AT_MOST: usize = 8;
+const MAX_WAITING: usize = 8;
 
 /// A job whose result has not arrived.
 struct QueuedJob {
@@ -32,7 +32,7 @@ impl FileJobs {
     /// Starts the thread for this workspace; `files` writes new files.
     pub fn start(workspace: PathBuf, files: impl NewFiles + Send + 'static) -> io::Result<Self> {
         let run = move |(job, control): (FileJob, JobControl)| run(&workspace, &files, job, &control);
-        let jobs = BackgroundJobs::start("file jobs", WAITING_AT_MOST, OnDrop::Finish, run)?;
+        let jobs = BackgroundJobs::start("file jobs", MAX_WAITING, OnDrop::Finish, run)?;
         Ok(Self { jobs, under_way: Vec::new() })
     }
 
@@ -42,7 +42,7 @@ impl FileJobs {
             return Ok(());
         }
         let control = JobControl::default();
-        if self.under_way.len() >= WAITING_AT_MOST || !self.jobs.push((job.clone(), control.clone())) {
+        if self.under_way.len() >= MAX_WAITING || !self.jobs.push((job.clone(), control.clone())) {
             let what = format!("{} file operations are already running", self.under_way.len());
             return Err(Problem::warning("files", what, "try again in a moment"));
         }
@@ -160,8 +160,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let mut jobs =
             FileJobs::start(folder.path().to_owned(), folder.path().to_owned()).expect("a thread can be started");
-        let refused = (0..2 * WAITING_AT_MOST).filter(|number| jobs.order(scene(&number.to_string())).is_err());
-        assert_eq!(refused.count(), WAITING_AT_MOST, "what came back is not taken yet");
+        let refused = (0..2 * MAX_WAITING).filter(|number| jobs.order(scene(&number.to_string())).is_err());
+        assert_eq!(refused.count(), MAX_WAITING, "what came back is not taken yet");
         jobs.wait();
         jobs.order(scene("later")).expect("there is room again");
     }

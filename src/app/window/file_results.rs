@@ -19,9 +19,9 @@ use crate::ui::state::{Dialog, DropPlace, NoticeTarget};
 use crate::workspace::starter;
 
 /// The maximum number of agents that one drop adds to the room.
-const AGENTS_AT_MOST: usize = 200;
+const MAX_AGENTS: usize = 200;
 /// Maximum number of files left alone by an undo that are named; the rest is counted.
-const NAMED_AT_MOST: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Queues a file job, or reports why that is not possible now.
 pub(super) fn order(room: &mut OpenRoom, job: FileJob) {
@@ -67,7 +67,7 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
             let words =
                 if undone.is_taken_back { "to the agent's version" } else { "to the version before the agent's work" };
             state.notify(format!("{files} restored {words}"), true);
-            for why in kept.iter().take(NAMED_AT_MOST) {
+            for why in kept.iter().take(MAX_NAMED) {
                 state.notify(why.clone(), false);
             }
             if is_new {
@@ -122,11 +122,11 @@ fn report_reversal(state: &mut UiState, one: &str, many: &str, count: usize, kep
         1 => state.notify(format!("1 imported file {one}"), true),
         files => state.notify(format!("{files} imported files {many}"), true),
     }
-    for why in kept.iter().take(NAMED_AT_MOST) {
+    for why in kept.iter().take(MAX_NAMED) {
         state.notify(why.clone(), false);
     }
-    if kept.len() > NAMED_AT_MOST {
-        state.notify(format!("{} more files were not changed", kept.len() - NAMED_AT_MOST), false);
+    if kept.len() > MAX_NAMED {
+        state.notify(format!("{} more files were not changed", kept.len() - MAX_NAMED), false);
     }
 }
 
@@ -137,13 +137,13 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
     let Imported { files, mut problems, .. } = imported;
     let (agents, scenes): (Vec<_>, Vec<_>) =
         files.into_iter().filter(|file| matches!(file.kind, Kind::Agent | Kind::Scene)).partition(is_agent);
-    if agents.len() > AGENTS_AT_MOST {
-        let what = format!("{} agents were imported; the first {AGENTS_AT_MOST} are added to the room", agents.len());
+    if agents.len() > MAX_AGENTS {
+        let what = format!("{} agents were imported; the first {MAX_AGENTS} are added to the room", agents.len());
         problems.push(Problem::warning("agents", what, "drag the others from the shelf"));
     }
     let (first, is_lifted) = spawn_place(room, place);
     let mut acts = Vec::new();
-    for file in agents.iter().take(AGENTS_AT_MOST) {
+    for file in agents.iter().take(MAX_AGENTS) {
         match profile_of(room, file) {
             Ok(profile) => {
                 let index = acts.len();

@@ -16,9 +16,9 @@ use crate::workspace::undo;
 use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
 
 /// Maximum number of an agent's pieces of work that are listed, newest first.
-const POINTS_AT_MOST: usize = 100;
+const MAX_POINTS: usize = 100;
 /// Maximum number of files left out of an archive that are named; the rest is counted.
-const NAMED_AT_MOST: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// Runs a job, however long it takes.
 pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control: &JobControl) -> FileJobDone {
@@ -87,7 +87,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
                 Ok(archived) => {
                     let what = format!("The workspace with {} files", archived.files);
                     let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
-                    let left_out = unsaved.chain(archived.left_out(NAMED_AT_MOST)).collect();
+                    let left_out = unsaved.chain(archived.left_out(MAX_NAMED)).collect();
                     FileJobDone::Exported { file, what, left_out }
                 }
                 Err(ArchiveError::Cancelled) => FileJobDone::Cancelled { label },
@@ -116,7 +116,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
 /// The pieces of work in which an agent changed files, and what undoing from one of them on would do.
 fn looked_back(workspace: &Path, agent: &Id, since_ms: Option<u64>) -> Result<UndoQuestion, FileServiceError> {
     let pasts = undo::AgentHistories::read(workspace, &state_folder(workspace))?;
-    let points = pasts.points(agent).into_iter().take(POINTS_AT_MOST).collect();
+    let points = pasts.points(agent).into_iter().take(MAX_POINTS).collect();
     let plan = since_ms.map(|since_ms| (since_ms, pasts.plan(agent, since_ms)));
     Ok(UndoQuestion { agent: agent.clone(), points, plan })
 }

@@ -12,7 +12,7 @@ use crate::ui::state::dock::{Dock, Tab};
 use crate::ui::state::jobs::RunningJob;
 
 /// Maximum number of queued jobs.
-const JOBS_AT_MOST: usize = 16;
+const MAX_JOBS: usize = 16;
 /// Number of threads, so that a job that waits for the network does not delay the graph layout.
 const THREADS: usize = 3;
 
@@ -39,7 +39,7 @@ impl JobRunner {
     /// Starts a job as soon as a thread is free. If too many are waiting, it is cancelled and the person is told.
     pub(super) fn start(&mut self, job: Job, state: &mut UiState) {
         if self.runner.is_none() {
-            let started = BackgroundJobs::start_several("window jobs", THREADS, JOBS_AT_MOST, run);
+            let started = BackgroundJobs::start_several("window jobs", THREADS, MAX_JOBS, run);
             self.runner = started.inspect_err(|error| tracing::warn!("background jobs cannot run: {error}")).ok();
         }
         let (name, pane, control) = (job.name.clone(), job.pane, job.control.clone());
@@ -179,7 +179,7 @@ mod tests {
     fn jobs_beyond_the_queue_limit_are_cancelled_and_reported() {
         let (mut jobs, mut state) = (JobRunner::default(), UiState::default());
         let (open, gate) = bounded::<()>(0);
-        let controls: Vec<JobControl> = (0..2 * JOBS_AT_MOST)
+        let controls: Vec<JobControl> = (0..2 * MAX_JOBS)
             .map(|_| {
                 let gate = gate.clone();
                 let job = graph_job(move |_| gate.recv().unwrap_or_default());
@@ -189,7 +189,7 @@ mod tests {
             })
             .collect();
         let refused = controls.iter().filter(|control| control.is_cancelled()).count();
-        assert!((JOBS_AT_MOST - THREADS..=JOBS_AT_MOST).contains(&refused), "{refused} had no place");
+        assert!((MAX_JOBS - THREADS..=MAX_JOBS).contains(&refused), "{refused} had no place");
         assert_eq!(
             state.notices.recent().iter().filter(|told| told.text.contains("too much is running")).count(),
             refused

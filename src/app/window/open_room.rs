@@ -27,7 +27,7 @@ use crate::view::recent_events::Recent;
 use crate::workspace::vfs::{FileBridge, UserCommandResults};
 
 /// Maximum time that a frame spends on ticks, to keep the frame rate smooth at any speed.
-const TICKS_AT_MOST: Duration = Duration::from_millis(9);
+const MAX_TICKS: Duration = Duration::from_millis(9);
 
 /// An open room with everything that the UI needs.
 pub struct OpenRoom {
@@ -221,7 +221,7 @@ impl OpenRoom {
         let world = room.app.world_mut();
         let began = Instant::now();
         let was_quiet = !self.is_active;
-        while began.elapsed() < TICKS_AT_MOST && room.driver.try_step(world) == Step::Ticked {
+        while began.elapsed() < MAX_TICKS && room.driver.try_step(world) == Step::Ticked {
             if was_quiet && has_activity(world) {
                 // After a pause between frames, an agent that starts to walk must not appear halfway.
                 room.driver.reset_pacing();

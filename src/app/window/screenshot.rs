@@ -32,7 +32,7 @@ use crate::view::theme::Theme;
 const FRAMES: usize = 8;
 
 /// Maximum time that is waited for the content of panes.
-const READ_AT_MOST: Duration = Duration::from_secs(5);
+const MAX_READ: Duration = Duration::from_secs(5);
 
 /// The options of a screenshot.
 #[derive(Clone, Debug)]
@@ -171,7 +171,7 @@ fn serve(room: &mut OpenRoom, state: &mut UiState) {
     let OpenRoom { file_cache, recent, .. } = room;
     for _ in 0..2 {
         let _run = file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.time.now_secs);
-        file_cache.wait(READ_AT_MOST);
+        file_cache.wait(MAX_READ);
     }
 }
 

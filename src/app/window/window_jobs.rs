@@ -21,7 +21,7 @@ use crate::view::raster::write_png;
 use crate::view::text::system_fonts::{FontSearchResult, MissingCharacters, SystemFonts};
 
 /// Maximum number of queued jobs.
-const JOBS_AT_MOST: usize = 8;
+const MAX_JOBS: usize = 8;
 
 /// A job of the window.
 pub(super) enum WindowJob {
@@ -123,7 +123,7 @@ pub(super) type WindowJobs = BackgroundJobs<WindowJob, Option<WindowJobDone>>;
 /// Starts the thread; the window's state is stored in this file.
 pub(super) fn start(file: Option<WindowStateFile>) -> io::Result<WindowJobs> {
     let mut kept = JobContext { file, fonts: None };
-    BackgroundJobs::start("window jobs", JOBS_AT_MOST, OnDrop::Finish, move |job| run(&mut kept, job))
+    BackgroundJobs::start("window jobs", MAX_JOBS, OnDrop::Finish, move |job| run(&mut kept, job))
 }
 
 /// State kept between jobs.

@@ -11,7 +11,7 @@ const STATE_FOLDER: &str = ".workshop";
 /// The lock file, which names the process that has the workspace open.
 const LOCK: &str = "lock";
 /// Deeper folders are left out.
-const DEPTH_AT_MOST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// A temporary copy. Dropping it removes it.
 pub struct WorkspaceCopy {
@@ -60,7 +60,7 @@ fn copy_folder(from: &Path, to: &Path, depth: usize) -> io::Result<()> {
         let (name, kind) = (entry.file_name(), entry.file_type()?);
         let is_hidden = name.to_string_lossy().starts_with('.');
         let is_state = depth == 0 && name == *STATE_FOLDER;
-        if kind.is_dir() && (!is_hidden || is_state) && depth < DEPTH_AT_MOST {
+        if kind.is_dir() && (!is_hidden || is_state) && depth < MAX_DEPTH {
             fs::create_dir(to.join(&name))?;
             copy_folder(&entry.path(), &to.join(&name), depth + 1)?;
         } else if kind.is_file() && name != *LOCK {

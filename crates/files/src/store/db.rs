@@ -29,10 +29,10 @@ const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// The size in bytes up to which a database is checked whenever it is opened, which takes at most a tenth of a second.
 const CHECKED_BYTES: u64 = 64 << 20;
 /// The maximum number of bytes that are read from a lock file.
-const HOLDER_BYTES_AT_MOST: u64 = 32;
+const MAX_HOLDER_BYTES: u64 = 32;
 /// Numbers of records, runs and other rows above this are treated as damage: no workspace reaches them, and JSON
 /// readers lose precision there.
-pub(super) const NUMBER_AT_MOST: i64 = 1 << 53;
+pub(super) const MAX_NUMBER: i64 = 1 << 53;
 
 /// The lock that prevents other processes from writing.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ fn in_use(dir: &Path) -> StoreError {
 /// cannot be read: some systems do not allow reading a locked file, and it may be missing.
 pub fn holder(dir: &Path) -> Option<u32> {
     let lock = lock_in(dir);
-    let text = safe_fs::check_own(&lock).and_then(|()| safe_fs::read_text(&lock, HOLDER_BYTES_AT_MOST));
+    let text = safe_fs::check_own(&lock).and_then(|()| safe_fs::read_text(&lock, MAX_HOLDER_BYTES));
     text.ok().flatten().and_then(|text| text.trim().parse::<u32>().ok())
 }
 
@@ -388,11 +388,11 @@ fn definitions(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (St
 
 /// Finds a row with an impossibly high number, after which nothing could be added.
 fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option<String>> {
-    if i64::try_from(last_seq.0).is_ok_and(|last| last <= NUMBER_AT_MOST) {
+    if i64::try_from(last_seq.0).is_ok_and(|last| last <= MAX_NUMBER) {
         for table in ["runs", "snapshots", "inputs", "files", "file_versions", "file_orders", "file_steps"] {
             let sql = format!("SELECT max(rowid) FROM {table}");
             let newest: Option<i64> = connection.query_row(&sql, [], |row| row.get(0))?;
-            if let Some(newest) = newest.filter(|newest| *newest > NUMBER_AT_MOST) {
+            if let Some(newest) = newest.filter(|newest| *newest > MAX_NUMBER) {
                 return Ok(Some(format!("a row of {table} has the number {newest}")));
             }
         }

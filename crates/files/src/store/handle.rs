@@ -26,7 +26,7 @@ const COMMANDS_WAITING: usize = 4096;
 /// The part of the capacity that is reserved for the start and end of a run and for flushes.
 const COMMANDS_RESERVED: usize = 8;
 /// The number of copies of the world that may wait to be formatted or hashed.
-const COMPUTED_AT_MOST: usize = 8;
+const MAX_COMPUTED: usize = 8;
 /// The memory limit of queued records in bytes, above which the clock has to wait; one more batch of any size is
 /// accepted.
 const BYTES_WAITING: usize = 128 << 20;
@@ -244,7 +244,7 @@ impl Store {
 
     /// Whether the thread keeps up with the entries that it computes. Each of them holds a copy of the world.
     pub fn keeps_up(&self) -> bool {
-        self.shared.to_compute.load(Ordering::Acquire) < COMPUTED_AT_MOST
+        self.shared.to_compute.load(Ordering::Acquire) < MAX_COMPUTED
     }
 
     fn send_computed(&mut self, compute: ComputeEntry) -> bool {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::db::{Lock, NUMBER_AT_MOST, check_place, last_seq, lock, newest_number, open_sound, read_as_it_is};
+use super::db::{Lock, MAX_NUMBER, check_place, last_seq, lock, newest_number, open_sound, read_as_it_is};
 use super::error::StoreError;
 use super::location::{DatabaseLocation, path_in};
 use super::quarantine::{self, QuarantinedDatabase};
@@ -42,7 +42,7 @@ pub(super) fn open(dir: &Path, already_quarantined: Option<&QuarantinedDatabase>
     // Numbers continue above those of the damaged database, as far as they can be read.
     let old = aside.as_ref().and_then(|aside| read_as_it_is(aside.path()).ok());
     let numbers = old.iter().flat_map(|old| [newest_number(old), last_seq(old)]).flatten();
-    let before = numbers.filter(|numbers| numbers.0 <= NUMBER_AT_MOST.cast_unsigned()).max().unwrap_or_default();
+    let before = numbers.filter(|numbers| numbers.0 <= MAX_NUMBER.cast_unsigned()).max().unwrap_or_default();
     let last_seq = Seq(own_last_seq.0.max(before.0));
     let place = DatabaseLocation::of(dir)?;
     let problems = aside.iter().map(QuarantinedDatabase::problem).collect();

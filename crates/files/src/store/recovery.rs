@@ -3,7 +3,7 @@
 
 use rusqlite::named_params;
 
-use super::db::NUMBER_AT_MOST;
+use super::db::MAX_NUMBER;
 use super::error::StoreError;
 use super::reader::{RUN_COLUMNS, Reader, ReopenFrom, Reopening, RunInfo, run_info, unsigned};
 use crate::schedule::RecordedInput;
@@ -25,7 +25,7 @@ impl RecoveryPoint {
 }
 
 /// The maximum number of ticks that a run continues without a hash, a snapshot or a record; a higher number is damage.
-const QUIET_TICKS_AT_MOST: u64 = 10_000;
+const MAX_QUIET_TICKS: u64 = 10_000;
 
 impl Reader {
     /// Returns every point from which a scene's room can continue, the best first: the snapshots of its newest run, the
@@ -124,17 +124,17 @@ impl Reader {
         let ticks = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?));
         let (earliest, latest) = self
             .connection
-            .query_row(sql, rusqlite::params![&*run.id, first, end, NUMBER_AT_MOST], ticks)
+            .query_row(sql, rusqlite::params![&*run.id, first, end, MAX_NUMBER], ticks)
             .map_err(StoreError::while_doing("read the ends of a run"))?;
         let known = |tick: Option<i64>| tick.and_then(|tick| u64::try_from(tick).ok());
-        if run.first_tick > NUMBER_AT_MOST.cast_unsigned() {
+        if run.first_tick > MAX_NUMBER.cast_unsigned() {
             run.first_tick = 0;
         }
         if let Some(earliest) = known(earliest) {
             run.first_tick = run.first_tick.min(earliest);
         }
         let newest = known(latest).unwrap_or(0).max(run.first_tick);
-        if run.last_tick < newest || run.last_tick > newest.saturating_add(QUIET_TICKS_AT_MOST) {
+        if run.last_tick < newest || run.last_tick > newest.saturating_add(MAX_QUIET_TICKS) {
             run.last_tick = newest;
         }
         Ok(run)

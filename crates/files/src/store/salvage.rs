@@ -4,7 +4,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params, params_from_iter};
 
-use super::db::{self, NUMBER_AT_MOST};
+use super::db::{self, MAX_NUMBER};
 use super::error::StoreError;
 
 /// The tables, sorted so that each comes after those that it references.
@@ -22,7 +22,7 @@ const TABLES: [&str; 11] = [
     "file_steps",
 ];
 /// The maximum number of damaged ranges of a table, after which it is not read any further.
-const GAPS_AT_MOST: usize = 10_000;
+const MAX_GAPS: usize = 10_000;
 /// The placeholder for lost inputs. It is not JSON, so that reading the run's inputs stops there as at any other
 /// unreadable input.
 const LOST_INPUT: &str = "lost";
@@ -86,7 +86,7 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
     delete_orphans(&transaction).map_err(failed("copy the history"))?;
     // Numbers that may have been shown are not used again.
     let numbers = [db::newest_number(from), db::last_seq(from)].into_iter().flatten().map(|seq| seq.0.cast_signed());
-    let reserved = numbers.filter(|numbers| (0..=NUMBER_AT_MOST).contains(numbers)).max().unwrap_or_default();
+    let reserved = numbers.filter(|numbers| (0..=MAX_NUMBER).contains(numbers)).max().unwrap_or_default();
     transaction.execute("UPDATE numbers SET reserved = ?1", [reserved]).map_err(failed("copy the history"))?;
     transaction.commit().map_err(failed("copy the history"))?;
     Ok(salvaged)
@@ -199,7 +199,7 @@ struct Copier<'a> {
 
 impl Copier<'_> {
     fn copy_all(&mut self) -> Result<Vec<Gap>, StoreError> {
-        let (mut gaps, mut above, end) = (Vec::new(), 0, NUMBER_AT_MOST + 1);
+        let (mut gaps, mut above, end) = (Vec::new(), 0, MAX_NUMBER + 1);
         // The newest row that was copied, and the row after which a gap began that is still open.
         let (mut newest, mut open): (Option<i64>, Option<Option<i64>>) = (None, None);
         loop {
@@ -213,7 +213,7 @@ impl Copier<'_> {
                 break;
             }
             open.get_or_insert(newest);
-            let next = self.next_readable(above, end).filter(|_| gaps.len() < GAPS_AT_MOST);
+            let next = self.next_readable(above, end).filter(|_| gaps.len() < MAX_GAPS);
             // The rows in between are read from the other end, as far as possible.
             let down = self.copy(above, next.unwrap_or(end), RowOrder::Down)?;
             if down.last.is_some() {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 use serde::{Deserialize, Serialize};
 
 use super::compression::{pack, unpack};
-use super::db::{self, NUMBER_AT_MOST};
+use super::db::{self, MAX_NUMBER};
 use super::error::StoreError;
 use super::location::{DatabaseLocation, LocationStatus, path_in};
 use super::reader::LATEST_MS;
@@ -276,7 +276,7 @@ impl FileChanges<'_> {
         let hash = content_hash(draft.text.as_bytes()).cast_signed();
         let mut statement = self.transaction.prepare_cached(sql).map_err(failed("write a version"))?;
         let number: i64 = statement
-            .query_row(params![file, hash, NUMBER_AT_MOST], |row| row.get(0))
+            .query_row(params![file, hash, MAX_NUMBER], |row| row.get(0))
             .map_err(failed("write a version"))?;
         let packing = i64::from(draft.text.len() >= PACK_FROM_BYTES);
         self.run(

@@ -37,7 +37,7 @@ const WITHIN: [&str; 23] = [
     "read",
 ];
 /// The maximum number of reported mistakes per text.
-const MISTAKES_AT_MOST: usize = 10;
+const MAX_MISTAKES: usize = 10;
 
 /// An edit that removes something, probably by accident.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,7 +60,7 @@ pub(super) fn mistakes(old: &Value, new: &Value) -> Vec<AccidentalEdit> {
             entries(list, needed, old.get(list), new.get(list), &mut found);
         }
     }
-    found.truncate(MISTAKES_AT_MOST);
+    found.truncate(MAX_MISTAKES);
     found
 }
 

@@ -19,9 +19,9 @@ use crate::base::AllowScope;
 /// The folder of the answers, in `.workshop/`.
 const FOLDER: &str = "answers";
 /// The maximum number of pending answers.
-const FILES_AT_MOST: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 /// The maximum size of an answer in bytes.
-const BYTES_AT_MOST: u64 = 16_384;
+const MAX_BYTES: u64 = 16_384;
 
 /// A person's answer.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub enum AnswerError {
     #[error("{} was already answered: {}", .0.id, if .0.allow { "allowed" } else { "refused" })]
     Answered(Answer),
     /// There are too many pending answers.
-    #[error("{FILES_AT_MOST} answers are already waiting; open the workspace to apply them")]
+    #[error("{MAX_FILES} answers are already waiting; open the workspace to apply them")]
     TooMany,
     /// The answer could not be written.
     #[error("{path} could not be written: {source}")]
@@ -72,7 +72,7 @@ pub fn store(state_folder: &Path, answer: &Answer) -> Result<(), AnswerError> {
     if let Some(Some(before)) = there.get(&answer.id) {
         return Err(AnswerError::Answered(before.clone()));
     }
-    if there.len() >= FILES_AT_MOST {
+    if there.len() >= MAX_FILES {
         return Err(AnswerError::TooMany);
     }
     let text = serde_json::to_string(answer).map_err(|error| failed(error.into()))?;
@@ -106,7 +106,7 @@ fn list(folder: &Path) -> BTreeMap<String, Option<Answer>> {
         return BTreeMap::new();
     }
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
-    let names = entries.flatten().take(FILES_AT_MOST).filter_map(|entry| entry.file_name().into_string().ok());
+    let names = entries.flatten().take(MAX_FILES).filter_map(|entry| entry.file_name().into_string().ok());
     names.map(|name| (name.clone(), read(&folder.join(&name), &name))).collect()
 }
 
@@ -116,7 +116,7 @@ fn read(file: &Path, name: &str) -> Option<Answer> {
         return None;
     }
     let mut text = String::new();
-    File::open(file).ok()?.take(BYTES_AT_MOST).read_to_string(&mut text).ok()?;
+    File::open(file).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok().filter(|answer: &Answer| answer.id == name)
 }
 

@@ -18,11 +18,11 @@ use crate::safe_fs::{EntryKind, Folder};
 use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 
 /// The maximum depth of folders.
-const DEPTH_AT_MOST: usize = 32;
+const MAX_DEPTH: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
 /// The maximum number of left-out files that are named.
-const NAMED_AT_MOST: usize = 200;
+const MAX_NAMED: usize = 200;
 /// The suffix of the temporary folder in which an archive is created.
 const WORK_ENDING: &str = ".exporting";
 /// The name of the unfinished archive in that folder.
@@ -252,7 +252,7 @@ impl Packing<'_> {
 
     fn leave_out(&mut self, what: String) {
         self.archived.left_out_count += 1;
-        if self.archived.left_out.len() < NAMED_AT_MOST {
+        if self.archived.left_out.len() < MAX_NAMED {
             self.archived.left_out.push(what);
         }
     }
@@ -274,7 +274,7 @@ fn reason_to_leave_out(path: &str, kind: EntryKind, depth: usize) -> Option<&'st
     match kind {
         EntryKind::Link => return Some("links are not followed"),
         EntryKind::Other => return Some("it is not a file"),
-        EntryKind::Folder if depth >= DEPTH_AT_MOST => return Some("it is nested too deeply"),
+        EntryKind::Folder if depth >= MAX_DEPTH => return Some("it is nested too deeply"),
         EntryKind::File if path.starts_with(&format!("{EXPORTS}/")) && path.contains(".zip") => return Some(""),
         EntryKind::File | EntryKind::Folder => {}
     }

@@ -23,7 +23,7 @@ pub struct Decor {
 /// The minimum and maximum length of a side, in world units.
 pub const DECOR_SIDE: [f32; 2] = [20.0, 4000.0];
 /// The maximum number of pieces that can be added interactively; a file may contain more.
-pub const DECOR_AT_MOST: usize = 1_000;
+pub const MAX_DECOR: usize = 1_000;
 
 /// A change of a room's furniture.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -61,10 +61,8 @@ impl DecorChange {
         match self {
             Self::Add { decor, at } => {
                 decor.check()?;
-                if all.len() >= DECOR_AT_MOST {
-                    return Err(format!(
-                        "the room already has {DECOR_AT_MOST} pieces of furniture, which is the limit"
-                    ));
+                if all.len() >= MAX_DECOR {
+                    return Err(format!("the room already has {MAX_DECOR} pieces of furniture, which is the limit"));
                 }
                 all.insert(at.unwrap_or(all.len()).min(all.len()), decor.clone());
             }

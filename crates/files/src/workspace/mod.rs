@@ -46,7 +46,7 @@ pub mod yaml_syntax;
 mod yaml_value;
 
 pub use answer_files::{Answer, AnswerError, AnswerFolder, AnswerWatcher};
-pub use decor::{DECOR_AT_MOST, DECOR_SIDE, Decor, DecorChange};
+pub use decor::{DECOR_SIDE, Decor, DecorChange, MAX_DECOR};
 pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart};
 pub use problems::{ProblemReport, Problems};
 pub use room_sync::{begin, forget_saved, order_saves, save_now};

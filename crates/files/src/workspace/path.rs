@@ -16,12 +16,12 @@ use crate::base::text_normalization::{folded, is_invisible, nfc, skeleton};
 pub const APPROVALS_FILE: &str = "tasks/approvals.task.md";
 
 /// The maximum length of a path component in bytes, as in common file systems.
-const PART_BYTES_AT_MOST: usize = 255;
+const MAX_PART_BYTES: usize = 255;
 /// The maximum length of a path in bytes. It leaves room for the path of the workspace itself within the limit of
 /// Windows.
-const PATH_BYTES_AT_MOST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 /// The maximum number of components, including the file.
-const PARTS_AT_MOST: usize = 16;
+const MAX_PARTS: usize = 16;
 /// Names that have a meaning in this program; on some machines, another spelling would address the same file.
 const KNOWN_NAMES: [&str; 15] = [
     "agents",
@@ -221,7 +221,7 @@ pub(super) fn quoted(given: &str) -> String {
 }
 
 fn normalise(given: &str) -> Result<String, &'static str> {
-    if given.len() > PATH_BYTES_AT_MOST {
+    if given.len() > MAX_PATH_BYTES {
         return Err("is too long: at most 1024 bytes");
     }
     if given.is_empty() {
@@ -233,12 +233,12 @@ fn normalise(given: &str) -> Result<String, &'static str> {
     let path = nfc(given);
     let path = path.strip_prefix("./").unwrap_or(&path);
     let parts: Vec<&str> = path.split('/').collect();
-    if parts.len() > PARTS_AT_MOST {
+    if parts.len() > MAX_PARTS {
         return Err("is nested too deeply: at most 16 parts");
     }
     parts.iter().try_for_each(|part| check_part(part))?;
     check_known_names(&parts)?;
-    if path.len() > PATH_BYTES_AT_MOST {
+    if path.len() > MAX_PATH_BYTES {
         return Err("is too long: at most 1024 bytes");
     }
     Ok(path.to_owned())
@@ -248,7 +248,7 @@ fn check_part(part: &str) -> Result<(), &'static str> {
     if part.is_empty() {
         return Err("has an empty part: remove double or trailing '/'");
     }
-    if part.len() > PART_BYTES_AT_MOST {
+    if part.len() > MAX_PART_BYTES {
         return Err("has a part that is too long: at most 255 bytes");
     }
     if part.chars().any(is_invisible) {

@@ -133,7 +133,7 @@ static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?-u:{})", shapes.join("|"))).expect("the shapes are expressions")
 });
 /// An upper bound for the length of a match, in bytes.
-const SHAPE_BYTES_AT_MOST: usize = 128;
+const MAX_SHAPE_BYTES: usize = 128;
 /// The number of bytes that are searched at once.
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -144,7 +144,7 @@ pub fn holds_key(text: &[u8]) -> bool {
 
 /// Like [`holds_key`], for a reader of any length, which is searched piece by piece.
 pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
-    let mut piece = Vec::with_capacity(PIECE_BYTES + SHAPE_BYTES_AT_MOST);
+    let mut piece = Vec::with_capacity(PIECE_BYTES + MAX_SHAPE_BYTES);
     loop {
         let read = from.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
         if holds_key(&piece) {
@@ -154,7 +154,7 @@ pub fn reads_key(from: &mut impl Read) -> io::Result<bool> {
             return Ok(false);
         }
         // A key may start at the end of this piece.
-        let kept = piece.len().saturating_sub(SHAPE_BYTES_AT_MOST);
+        let kept = piece.len().saturating_sub(MAX_SHAPE_BYTES);
         piece.drain(..kept);
     }
 }

@@ -17,11 +17,11 @@ use crate::schedule::{Section, SimClock, TICKS_PER_SEC};
 /// The delay before the first retry, in seconds of simulated time.
 const RETRY_SECS: u64 = 5;
 /// The longest delay between retries.
-const RETRY_SECS_AT_MOST: u64 = 60;
+const MAX_RETRY_SECS: u64 = 60;
 /// The maximum number of files that wait to be written again.
-const WAITING_AT_MOST: usize = 200;
+const MAX_WAITING: usize = 200;
 /// The maximum total size of their texts in bytes.
-const BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// The remedy while all failed writes are being retried.
 const REMEDY: &str = "check that the folder is writable and that the disk is not full; saving is retried";
 /// The remedy if some failed writes were dropped.
@@ -63,9 +63,9 @@ impl FailedWrites {
         let folder = folder_of(path);
         let tries = self.waiting.remove(path).map_or(0, |before| before.tries).saturating_add(1);
         let bytes: usize = self.waiting.values().map(|one| bytes_of(&one.order)).sum();
-        let has_room = self.waiting.len() < WAITING_AT_MOST && bytes + bytes_of(order) <= BYTES_AT_MOST;
+        let has_room = self.waiting.len() < MAX_WAITING && bytes + bytes_of(order) <= MAX_BYTES;
         if has_room {
-            let secs = RETRY_SECS.saturating_mul(1 << (tries - 1).min(8)).min(RETRY_SECS_AT_MOST);
+            let secs = RETRY_SECS.saturating_mul(1 << (tries - 1).min(8)).min(MAX_RETRY_SECS);
             let waiting = Waiting { order: order.clone(), tries, due: now + secs * TICKS_PER_SEC };
             self.waiting.insert(path.to_owned(), waiting);
         }
@@ -94,7 +94,7 @@ impl FailedWrites {
         let mut due = Vec::new();
         for (path, one) in self.waiting.iter_mut().filter(|(_, one)| one.due <= now) {
             // Not again before this is answered.
-            one.due = now + RETRY_SECS_AT_MOST * TICKS_PER_SEC;
+            one.due = now + MAX_RETRY_SECS * TICKS_PER_SEC;
             if !is_under_way(path) {
                 let key = one.order.key.split(AGAIN).next().unwrap_or_default();
                 let key: Id = format!("{key}{AGAIN}{}", one.tries).into();
@@ -257,12 +257,12 @@ mod tests {
     #[test]
     fn waiting_writes_are_limited_and_dropped_ones_are_reported() {
         let mut failed = FailedWrites::default();
-        for number in 0..WAITING_AT_MOST {
+        for number in 0..MAX_WAITING {
             failed.note_failure(&record(&format!("sessions/{number}.yaml")), &full(), 0);
         }
         let told = failed.note_failure(&record("sessions/more.yaml"), &full(), 0);
         assert!(matches!(told, Some(FolderNotice::Fails(_, problem)) if problem.remedy == REMEDY_LOST));
         assert_eq!(failed.note_failure(&record("sessions/most.yaml"), &full(), 0), None, "once");
-        assert_eq!(failed.waiting.len(), WAITING_AT_MOST);
+        assert_eq!(failed.waiting.len(), MAX_WAITING);
     }
 }

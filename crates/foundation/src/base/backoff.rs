@@ -1,7 +1,7 @@
 //! The delay before a failed operation is retried; all retries use it.
 
 /// The maximum number of doublings.
-const DOUBLINGS_AT_MOST: u32 = 16;
+const MAX_DOUBLINGS: u32 = 16;
 
 /// Delays between retries: each is twice as long as the previous one, up to a maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,7 +21,7 @@ impl Backoff {
     /// Returns the delay in seconds after a failure that this many others preceded.
     pub fn wait_secs(&self, failures_before: u32) -> f64 {
         // Multiplying by a power of two is exact, so the result is the same in every float type.
-        let doubled = f64::from(1_u32 << failures_before.min(DOUBLINGS_AT_MOST));
+        let doubled = f64::from(1_u32 << failures_before.min(MAX_DOUBLINGS));
         (self.first_secs * doubled).min(self.longest_secs)
     }
 

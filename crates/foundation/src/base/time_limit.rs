@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::calendar::{SECS_PER_DAY, parse_stamp, parse_time, stamp};
 
 /// The maximum duration of a permission with an end, in seconds.
-const SECS_AT_MOST: i64 = 31 * SECS_PER_DAY;
+const MAX_SECS: i64 = 31 * SECS_PER_DAY;
 
 /// The end of a permission.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl TimeLimit {
         };
         match at.saturating_sub(now) {
             ..=0 => Err(TimeLimitError::Over { now: stamp(now), at: stamp(at) }),
-            1..=SECS_AT_MOST => Ok(at),
+            1..=MAX_SECS => Ok(at),
             _ => Err(TimeLimitError::TooLong(stamp(at))),
         }
     }

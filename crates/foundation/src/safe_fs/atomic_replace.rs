@@ -13,9 +13,9 @@ const WRITING: &str = ".workshop-writing";
 /// The suffix of a complete file while it is exchanged: at that moment, it may contain another program's save.
 const PLACING: &str = ".workshop-placing";
 /// The maximum size of this program's own texts in bytes: a larger file was written by another program.
-const BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// The maximum length in bytes of a name that is used unchanged as part of a hidden name.
-const NAME_BYTES_AT_MOST: usize = 180;
+const MAX_NAME_BYTES: usize = 180;
 
 /// The result of replacing a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub enum Replacement {
 
 /// Returns a hidden name in the same folder for the new text of a file.
 pub fn temporary_name(name: &str) -> String {
-    if name.len() > NAME_BYTES_AT_MOST {
+    if name.len() > MAX_NAME_BYTES {
         return format!(".{:016x}{WRITING}", content_hash(name.as_bytes()));
     }
     format!(".{name}{WRITING}")
@@ -176,11 +176,11 @@ pub fn hash_of(folder: &Folder, name: &str) -> io::Result<Option<u64>> {
 fn observe(folder: &Folder, name: &str) -> io::Result<SeenFile> {
     let found = folder.metadata(name)?;
     let seen = |hash| Ok(SeenFile { number: found.number, hash });
-    if found.kind != EntryKind::File || found.size > BYTES_AT_MOST {
+    if found.kind != EntryKind::File || found.size > MAX_BYTES {
         return seen(None);
     }
     let mut bytes = Vec::new();
-    let read = folder.open_file(name).and_then(|(file, _)| file.take(BYTES_AT_MOST + 1).read_to_end(&mut bytes));
+    let read = folder.open_file(name).and_then(|(file, _)| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     // A file that cannot be read was written by another program.
     seen(read.ok().map(|_| content_hash(&bytes)))
 }

@@ -9,11 +9,11 @@ use crate::base::Id;
 use crate::base::hash::content_hash;
 
 /// The maximum length of a memory in bytes; a longer one is shortened, which is marked.
-pub const CONTENT_BYTES_AT_MOST: usize = 8 * 1024;
+pub const MAX_CONTENT_BYTES: usize = 8 * 1024;
 /// The prefix of every memory id.
 pub const ID_PREFIX: &str = "k-";
 /// The maximum length of a memory id in bytes.
-const ID_BYTES_AT_MOST: usize = 64;
+const MAX_ID_BYTES: usize = 64;
 /// The default importance.
 pub const DEFAULT_IMPORTANCE: f32 = 0.5;
 /// The default weight of an edge.
@@ -229,7 +229,7 @@ pub fn is_id(word: &str) -> bool {
     let rest = word.strip_prefix(ID_PREFIX);
     let is_part =
         |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    word.len() <= ID_BYTES_AT_MOST && rest.is_some_and(is_part)
+    word.len() <= MAX_ID_BYTES && rest.is_some_and(is_part)
 }
 
 /// Rounds a number from 0 to 1 to hundredths, as it is written in a file.
@@ -251,10 +251,10 @@ pub fn normalize(content: &str) -> NormalizedMemory {
     let text =
         if content.contains('\r') { content.replace("\r\n", "\n").replace('\r', "\n") } else { content.to_owned() };
     let text = text.trim();
-    if text.len() <= CONTENT_BYTES_AT_MOST {
+    if text.len() <= MAX_CONTENT_BYTES {
         return NormalizedMemory { text: text.to_owned(), cut_from: None };
     }
-    let end = text.floor_char_boundary(CONTENT_BYTES_AT_MOST - CUT_MARK.len_utf8());
+    let end = text.floor_char_boundary(MAX_CONTENT_BYTES - CUT_MARK.len_utf8());
     NormalizedMemory { text: format!("{}{CUT_MARK}", text[..end].trim_end()), cut_from: Some(text.len()) }
 }
 
@@ -266,7 +266,7 @@ mod tests {
     fn content_is_shortened_between_characters_and_marked() {
         let long = "東".repeat(400_000);
         let tidied = normalize(&long);
-        assert!(tidied.text.len() <= CONTENT_BYTES_AT_MOST && tidied.text.ends_with('…'));
+        assert!(tidied.text.len() <= MAX_CONTENT_BYTES && tidied.text.ends_with('…'));
         assert_eq!(tidied.cut_from, Some(1_200_000));
         assert_eq!(normalize(&tidied.text), NormalizedMemory { text: tidied.text.clone(), cut_from: None });
         assert_eq!(normalize(" a\r\nb\rc \n").text, "a\nb\nc");

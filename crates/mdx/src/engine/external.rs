@@ -34,7 +34,7 @@ pub const RUNNER_FILE: &str = "runner.mjs";
 const TOOL_FILE: &str = "tool.mjs";
 
 /// How long a call may run. This includes the start of the runtime and its timers, which cannot be measured separately.
-pub const RUNS_AT_MOST: Duration = Duration::from_secs(30);
+pub const MAX_RUNS: Duration = Duration::from_secs(30);
 
 /// The interval at which it is checked whether the call was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -199,7 +199,7 @@ impl Running {
         let result = loop {
             self.note_time();
             if let Some(stop) = self.stop(link, call.limits.wait) {
-                let limits = EngineLimits { run: RUNS_AT_MOST, ..call.limits };
+                let limits = EngineLimits { run: MAX_RUNS, ..call.limits };
                 break Err(ToolFailure::stopped(stop, &limits));
             }
             if self.is_input_closed {
@@ -246,7 +246,7 @@ impl Running {
     fn stop(&self, link: &Link, wait: Duration) -> Option<Stop> {
         match () {
             () if link.pulse.is_cancelled() => Some(Stop::Cancelled),
-            () if self.spent.0 > RUNS_AT_MOST => Some(Stop::RunLimit),
+            () if self.spent.0 > MAX_RUNS => Some(Stop::RunLimit),
             () if self.spent.1 > wait => Some(Stop::WaitLimit),
             () => None,
         }

@@ -5,10 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rquickjs::{Object, Value};
 
 /// The maximum number of rejections that are remembered until the code waits, in case code rejects promises in a loop.
-const KEPT_AT_MOST: usize = 16;
+const MAX_KEPT: usize = 16;
 
 /// The maximum size of a message and of a stack, in bytes of UTF-8.
-const BYTES_AT_MOST: usize = 4000;
+const MAX_BYTES: usize = 4000;
 
 /// The rejected promises without a handler, since the code began to run.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Rejections {
 
     /// Whether another one can be remembered.
     pub(super) fn has_room(&self) -> bool {
-        self.kept.len() < KEPT_AT_MOST
+        self.kept.len() < MAX_KEPT
     }
 
     /// Removes a promise whose error is reported to the caller.
@@ -87,8 +87,8 @@ pub(super) fn described(reason: &Value<'_>) -> (String, String) {
 }
 
 fn clipped(mut text: String) -> String {
-    if text.len() > BYTES_AT_MOST {
-        let end = (0..=BYTES_AT_MOST).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    if text.len() > MAX_BYTES {
+        let end = (0..=MAX_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         text.truncate(end);
     }
     text

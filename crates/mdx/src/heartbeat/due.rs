@@ -7,7 +7,7 @@ use super::read::Heartbeat;
 use super::trigger::Trigger;
 
 /// The maximum count of missed times; more are reported as this number.
-const COUNTED_AT_MOST: u32 = 10_000;
+const MAX_COUNTED: u32 = 10_000;
 
 /// A wake or routine that is due.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +31,7 @@ fn due_of(trigger: &Trigger, routine: Option<usize>, (since, now): (&Zoned, &Zon
     let mut at = trigger.next_after(since, began).filter(|at| at <= now)?;
     let mut missed = 0;
     while let Some(next) = trigger.next_after(&at, began).filter(|next| next <= now) {
-        if missed == COUNTED_AT_MOST {
+        if missed == MAX_COUNTED {
             break;
         }
         missed += 1;

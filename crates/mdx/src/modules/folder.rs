@@ -13,7 +13,7 @@ const MODULES: &str = "modules/";
 const KEPT_BY_THE_AGENT: [&str; 3] = ["state", "sessions", "logs"];
 
 /// The maximum number of files that are imported from outside of the modules' folder.
-const IMPORTED_AT_MOST: usize = 256;
+const MAX_IMPORTED: usize = 256;
 
 /// The files of a folder, ready to run.
 #[derive(Clone, Debug, Default)]
@@ -128,7 +128,7 @@ impl Reading<'_> {
 
     /// Reads a file elsewhere in the agent's folder.
     fn other(&mut self, path: String, read: impl Fn(&str) -> Option<String>) -> Option<(String, String)> {
-        if path.starts_with(MODULES) || !may_be_imported(&path) || self.others >= IMPORTED_AT_MOST {
+        if path.starts_with(MODULES) || !may_be_imported(&path) || self.others >= MAX_IMPORTED {
             return None;
         }
         let text = read(&path)?;

@@ -27,7 +27,7 @@ pub const USUAL_NAMES: [(&str, &str); 3] = [
 ];
 
 /// The maximum number of names, agents or models that a notice lists.
-const NAMED_AT_MOST: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The meaning of a model name in an agent's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,9 +135,8 @@ fn without_key(profiles: &Profiles, settings: &GatewaySettings, questions: &Requ
 fn counted(names: &BTreeMap<&str, usize>) -> String {
     let mut names: Vec<_> = names.iter().collect();
     names.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), **name));
-    let more = names.len().saturating_sub(NAMED_AT_MOST);
-    let named: Vec<String> =
-        names.iter().take(NAMED_AT_MOST).map(|(name, count)| format!("{name} ({count})")).collect();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let named: Vec<String> = names.iter().take(MAX_NAMED).map(|(name, count)| format!("{name} ({count})")).collect();
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
 }
 

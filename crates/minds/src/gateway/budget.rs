@@ -8,7 +8,7 @@ pub use crate::mind::CapScope as Scope;
 use crate::workspace::SettingsSection;
 
 /// The maximum amount in dollars; a higher number is a mistake.
-const MOST_USD: f64 = 1_000_000.0;
+const MAX_USD: f64 = 1_000_000.0;
 
 /// Limits on calls, tokens and costs. An invalid or negative number allows nothing.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl BudgetSettings {
                     "settings.yaml",
                     what,
                     format!(
-                        "set budget.{name} to an amount from 0 to {MOST_USD} \
+                        "set budget.{name} to an amount from 0 to {MAX_USD} \
                     dollars"
                     ),
                 )
@@ -164,7 +164,7 @@ impl BudgetSettings {
 }
 
 fn is_sane(usd: f64) -> bool {
-    (0.0..=MOST_USD).contains(&usd)
+    (0.0..=MAX_USD).contains(&usd)
 }
 
 fn micro_usd(usd: f64) -> u64 {

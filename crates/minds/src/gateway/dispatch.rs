@@ -41,7 +41,7 @@ use crate::workspace::vfs::OutsideChange;
 const MINUTE: u64 = 60 * TICKS_PER_SEC;
 
 /// The maximum number of concurrent requests to a provider, whatever the settings say.
-const MOST_CONCURRENT: u32 = 512;
+const MAX_CONCURRENT: u32 = 512;
 
 /// The process's environment as the gateway sees it.
 #[derive(Resource, Clone, Debug)]
@@ -362,7 +362,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
     if now.is_multiple_of(MINUTE) {
         questions.ledger.advance_minute(BudgetClock::Simulated);
     }
-    let most = rules.gateway.max_concurrent.clamp(1, MOST_CONCURRENT) as usize;
+    let most = rules.gateway.max_concurrent.clamp(1, MAX_CONCURRENT) as usize;
     let caps = rules.budget.caps();
     let providers: Vec<String> = questions.waiting.keys().cloned().collect();
     for provider in providers {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::Id;
 
 /// The maximum number of runs of work whose exchanges are remembered; the oldest is forgotten first.
-const RUNS_AT_MOST: usize = 1_024;
+const MAX_RUNS: usize = 1_024;
 
 /// The kind of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -107,7 +107,7 @@ impl Exchanges {
         if let Some(counts) = self.runs.get_mut(run) {
             return counts.add(kind);
         }
-        if self.order.len() >= RUNS_AT_MOST
+        if self.order.len() >= MAX_RUNS
             && let Some(oldest) = self.order.pop_front()
         {
             self.runs.remove(&oldest);
@@ -154,13 +154,13 @@ mod tests {
     #[test]
     fn only_the_newest_runs_are_remembered() {
         let mut exchanges = Exchanges::default();
-        for run in 0..RUNS_AT_MOST + 10 {
+        for run in 0..MAX_RUNS + 10 {
             let run = Id::from(format!("act-{run}"));
             exchanges.note(Some(&run), ExchangeKind::Signal);
             exchanges.note(Some(&run), ExchangeKind::Signal);
         }
-        assert_eq!((exchanges.runs.len(), exchanges.order.len()), (RUNS_AT_MOST, RUNS_AT_MOST));
+        assert_eq!((exchanges.runs.len(), exchanges.order.len()), (MAX_RUNS, MAX_RUNS));
         assert!(exchanges.of("act-9").is_empty() && exchanges.of("act-10").signals == 2);
-        assert_eq!(exchanges.all().signals, 2 * (RUNS_AT_MOST as u64 + 10));
+        assert_eq!(exchanges.all().signals, 2 * (MAX_RUNS as u64 + 10));
     }
 }

@@ -13,7 +13,7 @@ use crate::schedule::{Section, TICKS_PER_SEC};
 /// the same provider works.
 const STALE_TICKS: u64 = 600 * TICKS_PER_SEC;
 /// The maximum number of models of a provider; the least recently used one is forgotten first.
-const MODELS_AT_MOST: usize = 64;
+const MAX_MODELS: usize = 64;
 /// The number of consecutive refusals that count as the model's fault, because a single one may be the request's.
 const REFUSALS_TOLD_FROM: u64 = 2;
 
@@ -326,7 +326,7 @@ fn join(fault: &mut ProviderFault, model: &str, failing: &Failing) {
 }
 
 fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
-    while models.len() > MODELS_AT_MOST {
+    while models.len() > MAX_MODELS {
         let oldest = models.iter().min_by_key(|(_, health)| health.asked_tick).map(|(model, _)| model.clone());
         let Some(oldest) = oldest else { return };
         models.remove(&oldest);

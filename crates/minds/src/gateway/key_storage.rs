@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::keys::{Environment, Secret};
-use super::personal_files::{FILE_BYTES_AT_MOST, write_private};
+use super::personal_files::{MAX_FILE_BYTES, write_private};
 use crate::base::Problem;
 use crate::safe_fs::read_text;
 
 /// The maximum length of a key in bytes.
-const KEY_BYTES_AT_MOST: usize = 4_096;
+const MAX_KEY_BYTES: usize = 4_096;
 
 /// Stores a key under this name, replacing an existing one. Returns the path of the file.
 pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<PathBuf, Problem> {
@@ -21,7 +21,7 @@ pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<P
     let place = file.display().to_string();
     let key = key.reveal().trim();
     let is_odd = |c: char| c.is_control() || c.is_whitespace() || matches!(c, '"' | '\'');
-    if key.is_empty() || key.len() > KEY_BYTES_AT_MOST || key.contains(is_odd) {
+    if key.is_empty() || key.len() > MAX_KEY_BYTES || key.contains(is_odd) {
         return Err(Problem::error(place, "that is not a key", "paste only the key, as the provider shows it"));
     }
     let written = read(&file).and_then(|text| write_private(&file, &with(&text, name, key)));
@@ -33,7 +33,7 @@ pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<P
 }
 
 fn read(file: &Path) -> io::Result<String> {
-    Ok(read_text(file, FILE_BYTES_AT_MOST)?.unwrap_or_default())
+    Ok(read_text(file, MAX_FILE_BYTES)?.unwrap_or_default())
 }
 
 /// Returns the text with this key added or replaced.
@@ -79,7 +79,7 @@ mod tests {
     fn invalid_keys_are_refused_and_never_shown() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let environment = Environment::new([], Some(folder.path().to_owned()));
-        for odd in ["", "  ", "two words", "a\nOPENAI_API_KEY=b", "\"quoted\"", &"x".repeat(KEY_BYTES_AT_MOST + 1)] {
+        for odd in ["", "  ", "two words", "a\nOPENAI_API_KEY=b", "\"quoted\"", &"x".repeat(MAX_KEY_BYTES + 1)] {
             let refused = keep_key(&environment, "GEMINI_API_KEY", &Secret::new(odd)).expect_err("it is no key");
             assert!(odd.trim().is_empty() || !refused.to_string().contains(odd));
         }

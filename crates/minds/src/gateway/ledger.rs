@@ -13,7 +13,7 @@ use crate::mind::{CallKind, CapReached, Usage};
 /// The number of minutes that an hourly limit covers.
 const MINUTES: usize = 60;
 /// The maximum number of activations that are remembered; the oldest is forgotten first.
-const MOST_ACTIVATIONS: usize = 4_096;
+const MAX_ACTIVATIONS: usize = 4_096;
 
 /// An amount of usage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -223,7 +223,7 @@ impl Activations {
             used.add(tally);
             return;
         }
-        if self.order.len() >= MOST_ACTIVATIONS
+        if self.order.len() >= MAX_ACTIVATIONS
             && let Some(oldest) = self.order.pop_front()
         {
             self.used.remove(&oldest);

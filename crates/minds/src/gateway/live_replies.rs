@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bevy::ecs::prelude::*;
 
-use super::tool_call_assembly::MOST_CALLS;
+use super::tool_call_assembly::MAX_CALLS;
 use crate::base::{Id, RequestId};
 
 /// The number of bytes of a call's arguments that are kept: they contain a path, while the written text does not
@@ -74,7 +74,7 @@ impl LiveText {
         let Some(live) = self.0.get_mut(&request) else { return };
         if let Some(known) = live.calls.get_mut(position) {
             *known = call;
-        } else if live.calls.len() < MOST_CALLS {
+        } else if live.calls.len() < MAX_CALLS {
             live.calls.push(call);
         }
     }

@@ -17,11 +17,11 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// The maximum size of an answer in bytes: at most 60 bytes of events for each byte of its text.
-const ANSWER_BYTES_AT_MOST: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// The maximum size of an error response in bytes.
-const ERROR_BYTES_AT_MOST: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 /// The maximum size of a request head in bytes.
-const HEAD_BYTES_AT_MOST: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 /// The size of the receive buffer in bytes: enough for any vendor's speed, but far less than the system's default of
 /// megabytes.
 const RECEIVE_BUFFER_BYTES: u32 = 256 << 10;
@@ -60,7 +60,7 @@ impl Gauge {
     }
 
     fn bytes_at_most(&self) -> usize {
-        if self.is_error.load(Ordering::Relaxed) { ERROR_BYTES_AT_MOST } else { ANSWER_BYTES_AT_MOST }
+        if self.is_error.load(Ordering::Relaxed) { MAX_ERROR_BYTES } else { MAX_ANSWER_BYTES }
     }
 }
 
@@ -220,7 +220,7 @@ async fn read_head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     let mut block = vec![0; BLOCK_BYTES];
     loop {
         let count = client.read(&mut block).await?;
-        if count == 0 || bytes.len() + count > HEAD_BYTES_AT_MOST {
+        if count == 0 || bytes.len() + count > MAX_HEAD_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "no request came"));
         }
         let seen = bytes.len().saturating_sub(3);

@@ -9,7 +9,7 @@ use crate::base::Problem;
 use crate::safe_fs;
 
 /// The maximum size of a person's file, in bytes.
-pub(super) const FILE_BYTES_AT_MOST: u64 = 64 * 1024;
+pub(super) const MAX_FILE_BYTES: u64 = 64 * 1024;
 
 /// Reads a small file of the person; `None` if there is no such file.
 pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
@@ -17,7 +17,7 @@ pub(super) fn read_small(path: &Path) -> Result<Option<String>, Problem> {
     let unreadable = |error: std::io::Error| {
         Problem::error(&place, format!("cannot be read: {error}"), "replace it with a text file that only you can read")
     };
-    match safe_fs::read_text(path, FILE_BYTES_AT_MOST) {
+    match safe_fs::read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
             Err(Problem::error(&place, "is too large for such a list", "keep one line for each entry"))

@@ -72,7 +72,7 @@ impl TryFrom<WrittenPrice> for OwnPrice {
 
     fn try_from(WrittenPrice { input, output, cached }: WrittenPrice) -> Result<Self, String> {
         for usd in [Some(input), Some(output), cached].into_iter().flatten() {
-            if !(0.0..=MOST_USD_A_MILLION).contains(&usd) {
+            if !(0.0..=MAX_USD_A_MILLION).contains(&usd) {
                 return Err(format!(
                     "{usd} is not a valid price per million tokens; write dollars, or 0 if it is free"
                 ));
@@ -85,7 +85,7 @@ impl TryFrom<WrittenPrice> for OwnPrice {
 /// The surcharge of vendors that report cache writes (Anthropic, for five minutes), as a share of the price.
 const MORE_TO_WRITE: f64 = 0.25;
 /// The maximum price per million tokens; a higher number is a mistake.
-const MOST_USD_A_MILLION: f64 = 100_000.0;
+const MAX_USD_A_MILLION: f64 = 100_000.0;
 
 /// The embedded list.
 #[derive(Deserialize)]

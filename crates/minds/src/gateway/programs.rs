@@ -25,7 +25,7 @@ pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long a program may take to exit after a termination signal.
 const END_ASKED: Duration = Duration::from_millis(300);
 /// The maximum output of a program in bytes, after which it is killed.
-pub(super) const SAID_AT_MOST: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_SAID: u64 = 64 * 1024 * 1024;
 
 /// How programs that agents start with `execute_command` are run.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -308,7 +308,7 @@ async fn listen(
     while let Ok(count @ 1..) = from.read(&mut block).await {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.put(&block[..count]);
-        if kept.total > SAID_AT_MOST {
+        if kept.total > MAX_SAID {
             too_much.cancel();
         }
     }

@@ -25,11 +25,11 @@ use crate::mind::{CallKind, Completion, Effort, FailureKind, ModelFailure, Promp
 use crate::schedule::InputQueue;
 
 /// The time limit of an answer, in real time.
-const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
+const MAX_ANSWER: Duration = Duration::from_secs(30);
 /// The maximum silence of the server.
-const SILENCE_AT_MOST: Duration = Duration::from_secs(20);
+const MAX_SILENCE: Duration = Duration::from_secs(20);
 /// The maximum number of output tokens: enough for a word after a model's reasoning.
-const TOKENS_AT_MOST: u32 = 64;
+const MAX_TOKENS: u32 = 64;
 /// The interval at which cancellation is checked.
 const LOOK: Duration = Duration::from_millis(25);
 /// The id of the only request.
@@ -137,7 +137,7 @@ fn request(choice: &Choice) -> ProviderRequest {
             vec![PromptMessage::plain(Role::User, "Hello, are you there?")],
         ),
         tools: Vec::new(),
-        max_output_tokens: TOKENS_AT_MOST,
+        max_output_tokens: MAX_TOKENS,
         stops: Vec::new(),
         said_before: Default::default(),
         seed: 1,
@@ -162,10 +162,10 @@ fn reservation(choice: &Choice, request: &ProviderRequest, (site, rate): (Server
 /// Returns terms with short time limits: a person waits, and wants to see the first failure.
 fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSettings) -> Terms {
     let mut patience = settings.timeouts();
-    patience.stall = patience.stall.min(SILENCE_AT_MOST);
+    patience.stall = patience.stall.min(MAX_SILENCE);
     let terms = Terms {
         patience,
-        total: settings.total_timeout().min(ANSWER_AT_MOST),
+        total: settings.total_timeout().min(MAX_ANSWER),
         retry: RetryPolicy { attempts: 1, ..settings.retry_policy() },
         ..settings.terms(&choice.provider)
     };
@@ -174,8 +174,8 @@ fn terms(choice: &Choice, settings: &GatewaySettings, coding_agents: &AcpSetting
     }
     // A coding agent must start first.
     let agent = coding_agents.terms();
-    let silence = agent.silence.min(ANSWER_AT_MOST);
-    terms.of_agent(AcpTerms { silence, turn: agent.turn.min(ANSWER_AT_MOST), ..agent })
+    let silence = agent.silence.min(MAX_ANSWER);
+    terms.of_agent(AcpTerms { silence, turn: agent.turn.min(MAX_ANSWER), ..agent })
 }
 
 /// Sends a request through a worker of its own, so that it does not affect the room's requests.
@@ -193,7 +193,7 @@ fn ask_worker(
             return failed(FailureKind::Unavailable, what, "free some memory or threads and try again");
         }
     };
-    let give_up = Instant::now() + trial.terms.total + SILENCE_AT_MOST;
+    let give_up = Instant::now() + trial.terms.total + MAX_SILENCE;
     let command = GatewayCommand::Complete {
         id: QUESTION,
         request: Box::new(trial.request.clone()),

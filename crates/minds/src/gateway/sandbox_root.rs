@@ -17,9 +17,9 @@ const STATE_FOLDER: &str = ".workshop";
 /// The parent of the folders of running programs, relative to the workspace.
 const FOLDER: &str = ".workshop/programs";
 /// The maximum number of numbered names that are tried.
-const NAMES_AT_MOST: usize = 1_000;
+const MAX_NAMES: usize = 1_000;
 /// The maximum number of notes that are reported; the rest is counted.
-const NOTES_AT_MOST: usize = 20;
+const MAX_NOTES: usize = 20;
 
 /// The top level of a workspace for one program.
 pub(super) struct SandboxRoot {
@@ -77,9 +77,9 @@ impl SandboxRoot {
         // Folders that contain something else are kept; in a copy of the workspace, there is nothing else.
         let _ = fs::remove_dir(self.workspace.join(FOLDER));
         let _ = fs::remove_dir(self.workspace.join(STATE_FOLDER));
-        if notes.len() > NOTES_AT_MOST {
-            let more = notes.len() - NOTES_AT_MOST;
-            notes.truncate(NOTES_AT_MOST);
+        if notes.len() > MAX_NOTES {
+            let more = notes.len() - MAX_NOTES;
+            notes.truncate(MAX_NOTES);
             notes.push(format!("{more} more entries like these"));
         }
         notes
@@ -105,7 +105,7 @@ impl SandboxRoot {
                 Err(error) => format!("{what} (and could not be removed: {error})"),
             });
         }
-        for number in 1..NAMES_AT_MOST {
+        for number in 1..MAX_NAMES {
             let other = if number == 1 { name.to_owned() } else { numbered(name, number) };
             match move_to_new(&from, &self.workspace.join(&other)) {
                 Ok(()) if number == 1 => return None,

@@ -87,15 +87,14 @@ pub struct ScriptedProvider {
 }
 
 /// The maximum size of a script in bytes.
-const SCRIPT_BYTES_AT_MOST: u64 = 16 << 20;
+const MAX_SCRIPT_BYTES: u64 = 16 << 20;
 
 impl ScriptedProvider {
     /// Reads a script from a file; all its problems are reported at once. Anything but a regular file is a problem,
     /// too: reading a pipe could block forever, and a device has no end.
     pub fn from_file(file: &str) -> Result<Self, Vec<Problem>> {
         let problem = |what: String| vec![Problem::error(file, what, "name a script that can be read: scripted:FILE")];
-        let text =
-            safe_fs::read_text(Path::new(file), SCRIPT_BYTES_AT_MOST).map_err(|error| problem(error.to_string()))?;
+        let text = safe_fs::read_text(Path::new(file), MAX_SCRIPT_BYTES).map_err(|error| problem(error.to_string()))?;
         Self::from_yaml(&text.ok_or_else(|| problem("there is no such file".to_owned()))?, file)
     }
 

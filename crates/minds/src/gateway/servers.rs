@@ -24,11 +24,11 @@ use crate::workspace::layout::MCP_FILE;
 use crate::workspace::{KnownFiles, ProblemReport};
 
 /// The maximum number of tools of all servers whose descriptions are remembered.
-const REMEMBERED_AT_MOST: usize = 5_000;
+const MAX_REMEMBERED: usize = 5_000;
 /// The maximum number of changed tools that are named in one notice; for more, only their number is given.
-const CHANGES_TOLD_AT_MOST: usize = 3;
+const MAX_CHANGES_TOLD: usize = 3;
 /// The maximum length of a changed description in a notice, in characters.
-const CHANGE_CHARS_AT_MOST: usize = 160;
+const MAX_CHANGE_CHARS: usize = 160;
 
 /// A server reports its status. An input.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -166,7 +166,7 @@ impl SeenToolDescriptions {
                     *before = now;
                     changed.push((tool.name.clone(), now));
                 }
-                None if known < REMEMBERED_AT_MOST => {
+                None if known < MAX_REMEMBERED => {
                     known += 1;
                     of_server.insert(tool.name.clone(), now);
                 }
@@ -312,10 +312,10 @@ fn changed_words(label: &str, changed: &[(String, u64)], before: Option<&McpOffe
     fn tool<'a>(offer: &'a McpOffer, name: &str) -> Option<&'a McpTool> {
         offer.tools.iter().find(|tool| tool.name == name)
     }
-    let told = changed.iter().take(CHANGES_TOLD_AT_MOST).map(|(name, fingerprint)| {
+    let told = changed.iter().take(MAX_CHANGES_TOLD).map(|(name, fingerprint)| {
         let was = before.and_then(|before| tool(before, name)).map_or("", |tool| tool.description.as_str());
         let is = tool(now, name).map_or("", |tool| tool.description.as_str());
-        let words = match text::truncate(&new_words(was, is), CHANGE_CHARS_AT_MOST) {
+        let words = match text::truncate(&new_words(was, is), MAX_CHANGE_CHARS) {
             words if words.is_empty() => String::new(),
             // Quoted, so that it is clear where the server's text begins and ends.
             words => format!(": {words:?}"),
@@ -323,7 +323,7 @@ fn changed_words(label: &str, changed: &[(String, u64)], before: Option<&McpOffe
         format!("{} ({:08x}){words}", text::truncate(name, 80), *fingerprint as u32)
     });
     let told = told.collect::<Vec<_>>().join("; ");
-    let more = match changed.len().saturating_sub(CHANGES_TOLD_AT_MOST) {
+    let more = match changed.len().saturating_sub(MAX_CHANGES_TOLD) {
         0 => String::new(),
         more => {
             // The notice identifies the remaining changes by one hash for all of them.

@@ -12,9 +12,9 @@ use super::vendor::WireFormat;
 use crate::mind::{Reasoning, ReasoningBlock, ToolCall};
 
 /// The maximum number of calls in one answer.
-pub const MOST_CALLS: usize = 64;
+pub const MAX_CALLS: usize = 64;
 /// The maximum size of one answer in bytes, text and arguments together.
-pub const MOST_BYTES: usize = 1_000_000;
+pub const MAX_BYTES: usize = 1_000_000;
 
 /// How a vendor streams the arguments of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +69,8 @@ impl Assembly {
     /// Counts received bytes; an error if there are too many.
     pub fn count(&mut self, bytes: usize) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes > MOST_BYTES {
-            let detail = format!("more than {MOST_BYTES} bytes in one answer");
+        if self.bytes > MAX_BYTES {
+            let detail = format!("more than {MAX_BYTES} bytes in one answer");
             return Err(ProviderError::new(ErrorCause::TooMuch, detail));
         }
         Ok(())
@@ -140,8 +140,8 @@ impl Assembly {
         (text, value): (String, Option<Value>),
         signature: Option<String>,
     ) -> Result<usize, ProviderError> {
-        if self.calls.len() >= MOST_CALLS {
-            let detail = format!("more than {MOST_CALLS} tool calls in one answer");
+        if self.calls.len() >= MAX_CALLS {
+            let detail = format!("more than {MAX_CALLS} tool calls in one answer");
             return Err(ProviderError::new(ErrorCause::TooMuch, detail));
         }
         if name.is_empty() {
@@ -330,10 +330,10 @@ mod tests {
     fn limits_hold() {
         let mut assembly = Assembly::new(ArgumentStyle::Whole);
         let call = || Piece { id: "a".into(), name: "n".into(), arguments: Value::Null, signature: None };
-        for _ in 0..MOST_CALLS {
+        for _ in 0..MAX_CALLS {
             assembly.add(call()).unwrap();
         }
         assert_eq!(assembly.add(call()).unwrap_err().cause, ErrorCause::TooMuch);
-        assert_eq!(Assembly::new(ArgumentStyle::Pieces).count(MOST_BYTES + 1).unwrap_err().cause, ErrorCause::TooMuch);
+        assert_eq!(Assembly::new(ArgumentStyle::Pieces).count(MAX_BYTES + 1).unwrap_err().cause, ErrorCause::TooMuch);
     }
 }

@@ -16,9 +16,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// The time limit for a whole answer.
 const ANSWER: Duration = Duration::from_secs(30);
 /// The maximum size of an answer in bytes.
-const ANSWER_BYTES_AT_MOST: usize = 1 << 20;
+const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// The maximum number of redirects, all within the same host.
-const REDIRECTS_AT_MOST: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 /// The supported methods.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -159,8 +159,8 @@ impl WebQuestion {
         let (status, url, headers) = (response.status().as_u16(), response.url().to_string(), headers.collect());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| describe(&error))? {
-            if body.len() + chunk.len() > ANSWER_BYTES_AT_MOST {
-                return Err(format!("the answer of {place} is longer than {} KiB", ANSWER_BYTES_AT_MOST >> 10));
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+                return Err(format!("the answer of {place} is longer than {} KiB", MAX_ANSWER_BYTES >> 10));
             }
             body.extend_from_slice(&chunk);
         }
@@ -172,7 +172,7 @@ fn client(url: &str) -> reqwest::Result<reqwest::Client> {
     let same_place = reqwest::redirect::Policy::custom(|attempt| {
         let first = attempt.previous().first().and_then(|url| Origin::of(url.as_str()));
         let stays = first.is_some() && Origin::of(attempt.url().as_str()) == first;
-        if stays && attempt.previous().len() <= REDIRECTS_AT_MOST { attempt.follow() } else { attempt.stop() }
+        if stays && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
     });
     let client = reqwest::Client::builder()
         .user_agent(concat!("workshop/", env!("CARGO_PKG_VERSION")))

@@ -13,7 +13,7 @@ use crate::knowledge::consolidation::{consolidation_question, extraction_questio
 /// Maximum length of a conversation topic in characters.
 pub(super) const TOPIC_CHARS: usize = 500;
 /// Maximum number of lines repeated from earlier conversations.
-const EARLIER_LINES_AT_MOST: usize = 4;
+const MAX_EARLIER_LINES: usize = 4;
 /// Maximum length of the reason for a wake-up in characters.
 const REASON_CHARS: usize = 300;
 /// Characters of a request besides the quoted texts in it.
@@ -126,7 +126,7 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
     let person = person_name(&context.who);
     let share_person = context.who.share_user_info;
     // The session contains most of these lines as well.
-    let earlier = &earlier[earlier.len().saturating_sub(EARLIER_LINES_AT_MOST)..];
+    let earlier = &earlier[earlier.len().saturating_sub(MAX_EARLIER_LINES)..];
     let earlier: Vec<&Line> = earlier.iter().filter(|line| share_person || !line.by_person).collect();
     if !earlier.is_empty() {
         text.push_str("\n\n");

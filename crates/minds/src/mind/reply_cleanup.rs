@@ -17,7 +17,7 @@ const ROLES: [&str; 6] = ["user", "assistant", "human", "system", "the person", 
 /// The tags around the visible reasoning of some models.
 const THOUGHT: (&str, &str) = ("<think>", "</think>");
 /// How often the same sentence may occur in a row.
-const REPEATS_AT_MOST: usize = 1;
+const MAX_REPEATS: usize = 1;
 /// A reply of at most this many letters may be repeated: “Agreed.”
 const SHORT_CHARS: usize = 20;
 
@@ -122,13 +122,13 @@ fn without_repeats(text: Cow<'_, str>) -> Cow<'_, str> {
         let bare = folded(&one_line(sentence));
         if bare.is_empty() {
             // If the content of a line is dropped, its line end is dropped, too.
-            if times <= REPEATS_AT_MOST {
+            if times <= MAX_REPEATS {
                 kept.push_str(sentence);
             }
             continue;
         }
         times = if bare == last && bare.chars().count() >= SHORT_CHARS { times + 1 } else { 1 };
-        if times > REPEATS_AT_MOST {
+        if times > MAX_REPEATS {
             changed = true;
             continue;
         }
@@ -157,8 +157,8 @@ pub(super) fn was_said<'m>(text: &str, before: impl IntoIterator<Item = &'m str>
 /// prompt.
 pub(super) fn stops(others: &[Id]) -> Vec<String> {
     /// The smallest limit of all vendors.
-    const STOPS_AT_MOST: usize = 4;
-    let names = others.iter().take(STOPS_AT_MOST - 1).map(|other| format!("\n{other}:"));
+    const MAX_STOPS: usize = 4;
+    let names = others.iter().take(MAX_STOPS - 1).map(|other| format!("\n{other}:"));
     names.chain(["\n## ".to_owned()]).collect()
 }
 

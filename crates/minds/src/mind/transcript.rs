@@ -7,7 +7,7 @@ use crate::base::Id;
 use crate::base::text::{one_line, truncate};
 
 /// Maximum number of lines: the first, which gives the topic, and the newest.
-const LINES_AT_MOST: usize = 80;
+const MAX_LINES: usize = 80;
 /// Maximum length of a line in characters.
 const LINE_CHARS: usize = 800;
 /// The author of the line with a conversation's topic.
@@ -23,7 +23,7 @@ pub fn line(by: &Id, text: &str, by_person: bool) -> Option<Line> {
 
 /// Keeps the first line and the newest ones.
 pub fn bounded(mut lines: Vec<Line>) -> Vec<Line> {
-    let beyond = lines.len().saturating_sub(LINES_AT_MOST);
+    let beyond = lines.len().saturating_sub(MAX_LINES);
     lines.drain(1.min(lines.len())..(1 + beyond).min(lines.len()));
     lines
 }

@@ -19,7 +19,7 @@ const INFO: &str = "text";
 /// Maximum length of a name or label in characters.
 const NAME_CHARS: usize = 80;
 /// Maximum length of a fence in backticks; longer runs of backticks in a text are shortened.
-const FENCE_AT_MOST: usize = 64;
+const MAX_FENCE: usize = 64;
 /// The longest fence.
 const BACKTICKS: &str = "````````````````````````````````````````````````````````````````";
 
@@ -31,7 +31,7 @@ pub const ITEM_CHARS: usize = 2_000;
 /// Maximum length of a note, a remark or an element summary in characters.
 pub const LINE_CHARS: usize = 1_000;
 /// Minimum length of a part in characters; with less room it is omitted.
-pub const LEAST_CHARS: usize = 80;
+pub const MIN_CHARS: usize = 80;
 
 /// Appends at most `max_chars` characters of `text`, including a remark on how much was cut.
 pub fn push_cut(out: &mut String, text: &str, max_chars: usize) {
@@ -100,13 +100,13 @@ fn longest_run(text: &str) -> usize {
 }
 
 fn shorten_runs(text: &str) -> Cow<'_, str> {
-    if longest_run(text) < FENCE_AT_MOST {
+    if longest_run(text) < MAX_FENCE {
         return text.into();
     }
     let mut run = 0;
     let keeps = |character: &char| {
         run = if *character == '`' { run + 1 } else { 0 };
-        run < FENCE_AT_MOST
+        run < MAX_FENCE
     };
     text.chars().filter(keeps).collect::<String>().into()
 }
@@ -256,7 +256,7 @@ mod tests {
         for text in ["plain", "```\nout?", "a ````` b", "`", "", "\r```\r", &"`".repeat(500)] {
             let out = fenced(text);
             let fence: String = out.chars().take_while(|character| *character == '`').collect();
-            assert!((3..=FENCE_AT_MOST).contains(&fence.len()));
+            assert!((3..=MAX_FENCE).contains(&fence.len()));
             assert_eq!(out.matches(&fence).count(), 2, "{out}");
             assert!(out.lines().next_back().is_some_and(|line| line == fence), "{out}");
         }

@@ -62,7 +62,7 @@ pub struct SessionRoom {
 }
 
 /// Minimum number of characters per token in most texts, to stay within the context window.
-pub(super) const CHARS_PER_TOKEN_AT_LEAST: usize = 3;
+pub(super) const MIN_CHARS_PER_TOKEN: usize = 3;
 /// Additional characters per message: fences, names of roles.
 const CHARS_AROUND_MESSAGE: usize = 24;
 
@@ -76,7 +76,7 @@ impl SessionRoom {
         let (chars, bytes) =
             texts.fold((0, 0), |(chars, bytes), text| (chars + text.chars().count(), bytes + text.len()));
         // Non-ASCII text takes more tokens, and more bytes.
-        let per_token = |tokens: usize| (tokens * CHARS_PER_TOKEN_AT_LEAST).saturating_mul(chars.max(1)) / bytes.max(1);
+        let per_token = |tokens: usize| (tokens * MIN_CHARS_PER_TOKEN).saturating_mul(chars.max(1)) / bytes.max(1);
         let window = usize::try_from(window).unwrap_or(usize::MAX).min(usize::MAX / 8);
         // A large output limit must not use up the whole window.
         let output = usize::try_from(output_tokens).unwrap_or(usize::MAX).min(window / 2);

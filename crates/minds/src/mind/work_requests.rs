@@ -18,7 +18,7 @@ use super::session::Session;
 use super::think_requests::{NAMES_CHARS, RequestParams, by_inbox};
 use super::tool_declaration::ToolDeclaration;
 use super::untrusted_text::quoted;
-use super::work_messages::{CHARS_PER_TOKEN_AT_LEAST, WorkDue, WorkEnded};
+use super::work_messages::{MIN_CHARS_PER_TOKEN, WorkDue, WorkEnded};
 use crate::base::RequestId;
 use crate::simulation::{CompactionWanted, Urgency};
 
@@ -69,7 +69,7 @@ impl RequestParams<'_, '_> {
         prompt.history.clear();
         let images: u32 = due.messages.iter().map(PromptMessage::image_tokens).sum();
         let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
-        let others = others + images as usize * CHARS_PER_TOKEN_AT_LEAST;
+        let others = others + images as usize * MIN_CHARS_PER_TOKEN;
         let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
         let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
         prompt.history = compose::harmless_history(&room.parts, fitted.messages.clone());

@@ -10,7 +10,7 @@ use super::mcp_server::{self, McpEntry};
 use crate::base::{Behaviour, Problem};
 
 /// The safety mode of a file whose meaning is uncertain: every action needs approval.
-pub const LEAST_SAFETY_MODE: &str = "safe";
+pub const MIN_SAFETY_MODE: &str = "safe";
 
 /// Keys that restrict an agent: a key without a value does not lift the restriction.
 pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
@@ -108,12 +108,12 @@ impl Keys<'_> {
     pub(super) fn safety_mode(&mut self) -> Option<String> {
         let mode = match &self.known.get("safety_mode")?.value {
             Value::Null => {
-                self.report_empty("safety_mode", LEAST_SAFETY_MODE);
+                self.report_empty("safety_mode", MIN_SAFETY_MODE);
                 None
             }
             _ => self.text("safety_mode"),
         };
-        Some(mode.map_or_else(|| LEAST_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
+        Some(mode.map_or_else(|| MIN_SAFETY_MODE.to_owned(), |mode| mode.trim().to_owned()))
     }
 
     /// Whether it works in its own copy of the workspace; also for an unknown value, because that is more restrictive.

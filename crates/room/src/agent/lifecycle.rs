@@ -455,7 +455,8 @@ pub(super) fn report(world: &mut World, source: String, problems: Vec<Problem>) 
 
 /// Reports that something could not be done: in the log, and as a problem until it is done after all.
 fn refuse(world: &mut World, id: &str, what: &str, remedy: &str) {
-    let warning = Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).with_remedy(remedy.to_owned()) };
+    let warning =
+        Warning { subject: Some(id.to_string()), ..Warning::new(what.to_owned()).with_remedy(remedy.to_owned()) };
     world.resource_mut::<EventLog>().write(EventDraft::of(&warning));
     world.resource_mut::<RosterState>().refused.insert(id.into());
     report(world, source(id), vec![Problem::error(source(id), what, remedy)]);

@@ -14,9 +14,9 @@ use super::limit_keywords::{
 use crate::base::text_normalization::skeleton;
 
 /// The maximum nesting depth of containers.
-const DEPTH_AT_MOST: usize = 3;
+const MAX_DEPTH: usize = 3;
 /// The maximum number of paths in such a key; with more, it counts as not understood.
-const GLOBS_AT_MOST: usize = 400;
+const MAX_GLOBS: usize = 400;
 
 /// Something that an agent may not do, in addition to the keys of its profile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub fn meaning(key: &str, value: &Value) -> KeyMeaning {
     if value.is_null() && !limits_by_name(&words, &whole) {
         return KeyMeaning::NoLimit;
     }
-    match limits(key, value, DEPTH_AT_MOST) {
+    match limits(key, value, MAX_DEPTH) {
         None => KeyMeaning::Unclear,
         Some(limits) if limits.is_empty() => KeyMeaning::NoLimit,
         Some(limits) => match mistyped(&whole).filter(|(meant, distance)| is_slip(meant, *distance, &words, &whole)) {
@@ -288,7 +288,7 @@ fn own_or_other(key: &str, value: &Value, depth: usize) -> Option<Vec<Limit>> {
 
 /// The limits of a repeated key of our format, in another spelling.
 pub(super) fn of_own(key: &str, value: &Value) -> Vec<Limit> {
-    limits_of_meant(key, value, DEPTH_AT_MOST).unwrap_or_else(|| vec![Limit::Nothing])
+    limits_of_meant(key, value, MAX_DEPTH).unwrap_or_else(|| vec![Limit::Nothing])
 }
 
 /// The limits of a mistyped key in its intended meaning.
@@ -367,7 +367,7 @@ fn only_paths(value: &Value, reads: bool, writes: bool) -> Option<Vec<Limit>> {
     // The plain name of a folder also includes its content.
     let globs: Vec<String> = names(value)?.iter().flat_map(|path| [path.clone(), format!("{path}/**")]).collect();
     let globs: Vec<String> = globs.into_iter().filter(|glob| !glob.contains("**/**")).collect();
-    if globs.len() > GLOBS_AT_MOST {
+    if globs.len() > MAX_GLOBS {
         return None;
     }
     let mut limits = Vec::new();

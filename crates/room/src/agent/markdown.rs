@@ -9,7 +9,7 @@ use super::agent_file::{
     AgentFile, AgentFormat, claim_id, id_at_top, id_of_name, id_of_path, place_of_agent, stem, title,
 };
 use super::front_matter::{self, FrontMatterError};
-use super::keys::{Keys, LEAST_SAFETY_MODE, LIMITING_KEYS};
+use super::keys::{Keys, LIMITING_KEYS, MIN_SAFETY_MODE};
 use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, KeyMeaning, Limit};
 use super::profile::{AgentProfile, KeyLines};
@@ -107,7 +107,7 @@ pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy
         mcp_servers: Some(Vec::new()),
         share_workspace_info: false,
         share_user_info: false,
-        safety_mode: Some(LEAST_SAFETY_MODE.to_owned()),
+        safety_mode: Some(MIN_SAFETY_MODE.to_owned()),
         reads: Some(Vec::new()),
         writes: Some(Vec::new()),
         ..AgentProfile::default()

@@ -65,7 +65,7 @@ fn a_limiting_key_without_a_value_still_limits() {
     let file = ada("---\ntools:\n  # - vfs_write\nreads: ~\nwrites: null\nsafety_mode:\nmodel:\n---\nbody");
     let none = Some(Vec::new());
     assert_eq!((&file.profile.tools, &file.profile.reads, &file.profile.writes), (&none, &none, &none));
-    assert_eq!(file.profile.safety_mode.as_deref(), Some(LEAST_SAFETY_MODE));
+    assert_eq!(file.profile.safety_mode.as_deref(), Some(MIN_SAFETY_MODE));
     let lines: Vec<_> = file.problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [Some(2), Some(4), Some(5), Some(6)]);
     assert_eq!(ada("---\ntools: {}\n---\n").profile.tools, none, "what it says is not known");
@@ -104,7 +104,7 @@ fn malformed_front_matter_gives_the_least_privileges() {
         assert_eq!(file.profile.instructions, text);
         assert_eq!(file.profile.tools, Some(Vec::new()));
         assert!(!file.profile.share_workspace_info && !file.profile.share_user_info);
-        assert_eq!(file.profile.safety_mode.as_deref(), Some(LEAST_SAFETY_MODE));
+        assert_eq!(file.profile.safety_mode.as_deref(), Some(MIN_SAFETY_MODE));
         assert_eq!(file.problems[0].line, line, "{text}: {:?}", file.problems);
     }
 }

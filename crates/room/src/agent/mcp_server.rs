@@ -19,13 +19,13 @@ use crate::workspace::layout::MCP_FILE;
 /// The keys of `.mcp.json` that contain the servers.
 const FILE_KEYS: [&str; 2] = ["mcpServers", "servers"];
 /// The maximum length of a name, in characters.
-const NAME_CHARS_AT_MOST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 /// The maximum length of a text in a definition, in characters.
-const TEXT_CHARS_AT_MOST: usize = 8 * 1024;
+const MAX_TEXT_CHARS: usize = 8 * 1024;
 /// The maximum number of arguments, variables or headers.
-const PARTS_AT_MOST: usize = 256;
+const MAX_PARTS: usize = 256;
 /// The maximum number of servers in one place; more are ignored.
-pub const SERVERS_AT_MOST: usize = 64;
+pub const MAX_SERVERS: usize = 64;
 
 /// An MCP server: its name, and how it is reached.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -253,13 +253,9 @@ pub fn read(value: &Value) -> FoundServers {
             "remove one of them",
         );
     }
-    if found.entries.len() > SERVERS_AT_MOST {
-        found.entries.truncate(SERVERS_AT_MOST);
-        found.wrong(
-            "",
-            format!("there are more than {SERVERS_AT_MOST} MCP servers; the rest are ignored"),
-            "remove some",
-        );
+    if found.entries.len() > MAX_SERVERS {
+        found.entries.truncate(MAX_SERVERS);
+        found.wrong("", format!("there are more than {MAX_SERVERS} MCP servers; the rest are ignored"), "remove some");
     }
     found
 }
@@ -310,7 +306,7 @@ fn define(found: &mut FoundServers, name: Option<&str>, keys: &Map<String, Value
     let mut keys = Keys::of(keys);
     let own = keys.text("name");
     let name = name.map(str::to_owned).or(own).unwrap_or_default().trim().to_owned();
-    let shown = text::truncate(&name, NAME_CHARS_AT_MOST);
+    let shown = text::truncate(&name, MAX_NAME_CHARS);
     if keys.flag("disabled") == Some(true) || keys.flag("enabled") == Some(false) {
         return;
     }
@@ -343,7 +339,7 @@ fn fit_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it has no name");
     }
-    if name.chars().count() > NAME_CHARS_AT_MOST {
+    if name.chars().count() > MAX_NAME_CHARS {
         return Err("the name is too long");
     }
     if name.contains(|c: char| is_invisible(c) || c.is_whitespace() || ":#*()/\\\"'".contains(c)) {
@@ -427,7 +423,7 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, FieldError> {
     let cwd = keys.text("cwd").map(|cwd| cwd.trim().to_owned()).filter(|cwd| !cwd.is_empty());
     let network = keys.flag("network").unwrap_or(false);
     let all: Vec<&String> = [&command].into_iter().chain(&args).chain(env.values()).chain(&cwd).collect();
-    if all.iter().any(|text| text.chars().count() > TEXT_CHARS_AT_MOST) || args.len() + env.len() > PARTS_AT_MOST {
+    if all.iter().any(|text| text.chars().count() > MAX_TEXT_CHARS) || args.len() + env.len() > MAX_PARTS {
         return wrong("is too long", "shorten it");
     }
     if all.iter().any(|text| text.chars().any(|c| c == '\0' || is_invisible(c))) {
@@ -519,7 +515,7 @@ impl Keys {
             Some(_) => None,
         };
         pairs
-            .filter(|pairs| pairs.len() <= PARTS_AT_MOST)
+            .filter(|pairs| pairs.len() <= MAX_PARTS)
             .map_or_else(|| wrong(format!("has {key} that are not a mapping"), &remedy), Ok)
     }
 

@@ -25,7 +25,7 @@ pub mod spawn_position;
 mod tests;
 pub mod yaml_file;
 
-pub use keys::LEAST_SAFETY_MODE;
+pub use keys::MIN_SAFETY_MODE;
 pub use lifecycle::{TopElementHeight, TopmostElement};
 pub use limits::Limit;
 pub use mcp_server::{McpEntry, McpServer, McpTransport};

@@ -45,9 +45,9 @@ struct Withdrawn {
 }
 
 /// How many profiles of deleted files are remembered; beyond that only the fact that there were more.
-const FORMER_AT_MOST: usize = 1_000;
+const MAX_FORMER: usize = 1_000;
 /// How many bytes of unknown keys are remembered of a profile whose file was deleted.
-const FORMER_KEYS_BYTES_AT_MOST: usize = 4 * 1024;
+const MAX_FORMER_KEYS_BYTES: usize = 4 * 1024;
 
 /// The permissions of an id whose file was deleted and that no agent runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -302,11 +302,11 @@ impl Profiles {
     }
 
     fn remember(&mut self, id: &Id, profile: &AgentProfile) {
-        if self.former.len() >= FORMER_AT_MOST && !self.former.contains_key(id) {
+        if self.former.len() >= MAX_FORMER && !self.former.contains_key(id) {
             self.former_is_full = true;
             return;
         }
-        let has_room = serde_json::to_string(&profile.extra).is_ok_and(|keys| keys.len() <= FORMER_KEYS_BYTES_AT_MOST);
+        let has_room = serde_json::to_string(&profile.extra).is_ok_and(|keys| keys.len() <= MAX_FORMER_KEYS_BYTES);
         let bounds = AgentProfile {
             name: String::new(),
             description: String::new(),

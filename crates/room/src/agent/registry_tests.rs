@@ -104,10 +104,10 @@ fn limits_of_a_profile_are_remembered_after_its_file_was_deleted_and_after_reope
 #[test]
 fn beyond_the_limit_former_profiles_are_unknown_rather_than_absent() {
     let mut profiles = Profiles::default();
-    for number in 0..=FORMER_AT_MOST {
+    for number in 0..=MAX_FORMER {
         profiles.remember(&format!("a{number}").into(), &AgentProfile::default());
     }
-    assert_eq!(profiles.former.len(), FORMER_AT_MOST);
+    assert_eq!(profiles.former.len(), MAX_FORMER);
     assert!(matches!(profiles.removed_profile("a0"), RemovedProfile::Known(_)));
     assert_eq!(profiles.removed_profile("new"), RemovedProfile::Unknown);
 }

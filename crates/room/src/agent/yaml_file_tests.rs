@@ -1,7 +1,7 @@
 //! Tests of agents in YAML files.
 
 use super::*;
-use crate::agent::keys::LEAST_SAFETY_MODE;
+use crate::agent::keys::MIN_SAFETY_MODE;
 
 const PATH: &str = "templates/planner-001.agent.yaml";
 
@@ -79,7 +79,7 @@ fn an_unreadable_file_gives_an_agent_without_permissions() {
         let file = read(PATH, text);
         assert!(file.malformed && !file.problems.is_empty(), "{text:?}");
         assert_eq!(file.profile.tools, Some(Vec::new()));
-        assert_eq!(file.profile.safety_mode.as_deref(), Some(LEAST_SAFETY_MODE));
+        assert_eq!(file.profile.safety_mode.as_deref(), Some(MIN_SAFETY_MODE));
         assert_eq!(&*file.profile.id, "planner-001");
     }
 }

@@ -16,7 +16,7 @@ use crate::base::{ElementKey, Id};
 pub(super) struct HeldBack(pub(super) BTreeMap<ElementKey, Map<String, Value>>);
 
 /// How many removed elements are remembered; the oldest is forgotten first.
-const DEPARTED_AT_MOST: usize = 100;
+const MAX_DEPARTED: usize = 100;
 
 /// Removed elements, in case they return because an entry is cut and pasted, or a removal is undone.
 #[derive(Resource, Clone, Default, Debug, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl Departed {
         let Element { id, kind, key, version, .. } = element.clone();
         self.0.retain(|gone| gone.id != id);
         self.0.push(Gone { id, kind, key, version, content });
-        let over = self.0.len().saturating_sub(DEPARTED_AT_MOST);
+        let over = self.0.len().saturating_sub(MAX_DEPARTED);
         self.0.drain(..over);
     }
 

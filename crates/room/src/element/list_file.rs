@@ -31,7 +31,7 @@ const NESTED: &str = "comment";
 const WORDS: [&str; 4] = ["pin", "mail", "sent", NESTED];
 
 /// The maximum number of items; a longer file is not read further and has a fault.
-const ITEMS_AT_MOST: usize = 20_000;
+const MAX_ITEMS: usize = 20_000;
 
 /// A list with everything around it.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str, words: &[&str], nests: bool) -> ListFile {
         if text.is_empty() { Vec::new() } else { text.strip_suffix('\n').unwrap_or(&text).split('\n').collect() };
     let mut file = ListFile::default();
     let mut at = 0;
-    while at < lines.len() && file.items.len() < ITEMS_AT_MOST {
+    while at < lines.len() && file.items.len() < MAX_ITEMS {
         let Some((text, word, keys, next)) = read_one(&lines, at, "", words, nests) else {
             file.below.push(lines[at].to_owned());
             at += 1;
@@ -141,8 +141,8 @@ pub(super) fn faults(text: &str, words: &[&str]) -> Vec<Fault> {
         })
         .collect();
     let mut items = text.lines().enumerate().filter(|(_, line)| line.starts_with("- ") || *line == "-");
-    if let Some((index, _)) = items.nth(ITEMS_AT_MOST) {
-        let what = format!("there are more than {ITEMS_AT_MOST} items");
+    if let Some((index, _)) = items.nth(MAX_ITEMS) {
+        let what = format!("there are more than {MAX_ITEMS} items");
         faults.push(Fault { line: index + 1, what });
     }
     faults
@@ -257,9 +257,9 @@ mod tests {
         let lines = |text: &str| faults(text, &["pin"]).iter().map(|fault| fault.line).collect::<Vec<_>>();
         assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"} -->\n- b <!-- pin {\"id\":\"p2\" -->\n"), [2]);
         assert_eq!(lines("- a <!-- pin {\"id\":\"p1\"}\n  - b <!-- comment \"author\":\"x\"} -->\n"), [1, 2]);
-        assert_eq!(lines(&"- a\n".repeat(ITEMS_AT_MOST)), [0; 0]);
-        let many = "- a\n".repeat(ITEMS_AT_MOST + 9);
-        assert_eq!((lines(&many), read(&many, &["pin"], true).items.len()), (vec![ITEMS_AT_MOST + 1], ITEMS_AT_MOST));
+        assert_eq!(lines(&"- a\n".repeat(MAX_ITEMS)), [0; 0]);
+        let many = "- a\n".repeat(MAX_ITEMS + 9);
+        assert_eq!((lines(&many), read(&many, &["pin"], true).items.len()), (vec![MAX_ITEMS + 1], MAX_ITEMS));
         assert_eq!(lines("- a <!-- mine -->\n<!-- pin this -->\n- b <!\\-- pin {\n- c <!-- todo { -->\n"), [0; 0]);
     }
 

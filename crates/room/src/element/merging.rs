@@ -20,7 +20,7 @@ use crate::workspace::layout::{APPROVALS_FILE, ELEMENT_FILE_REMEDY};
 use crate::workspace::{ElementEntry, FileChanged, FileWritten, KnownFiles};
 
 /// The maximum number of reported reasons per change of a file.
-const REASONS_AT_MOST: usize = 8;
+const MAX_REASONS: usize = 8;
 
 /// The author and the file of merged content.
 pub(super) struct Writer<'a> {
@@ -143,7 +143,7 @@ pub(super) fn merge(
             }
         }
     }
-    for why in reasons.into_iter().take(REASONS_AT_MOST) {
+    for why in reasons.into_iter().take(MAX_REASONS) {
         writer.refuse(world, &id, why);
     }
     let same = world.get::<HeldContent>(entity).is_some_and(|held| held.0.to_scene() == written.to_scene());

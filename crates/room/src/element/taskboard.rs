@@ -105,7 +105,7 @@ pub static KIND: Kind = Kind {
 /// The initial text of a new task file.
 pub const BEGINNING: &str = "## TODO\n";
 /// The maximum number of changes that are described one by one.
-const CHANGES_AT_MOST: usize = 40;
+const MAX_CHANGES: usize = 40;
 /// How many tasks are described to a reader.
 const TASKS_DESCRIBED: usize = 40;
 /// The maximum length of a shown title, in characters.
@@ -172,7 +172,7 @@ fn changes_between(older: &TaskFile, newer: &TaskFile) -> Vec<ElementChange> {
     changes.extend(gone.map(|task| change(changed::REMOVED, task)));
     match changes.len() {
         0 => vec![ElementChange::new(changed::LINES)],
-        1..=CHANGES_AT_MOST => changes,
+        1..=MAX_CHANGES => changes,
         _ => vec![ElementChange::new(changed::MANY)],
     }
 }

@@ -7,11 +7,11 @@ use super::{CLEARANCE_UNITS, TOUCH_UNITS};
 
 /// The width of a grid cell; wider if the room would have too many cells.
 const CELL_UNITS: f32 = 128.0;
-const CELLS_AT_MOST: f32 = 65_536.0;
+const MAX_CELLS: f32 = 65_536.0;
 /// The distance of a point beside an obstacle from its edge.
 pub(super) const BESIDE: f32 = 0.5;
 /// How many overlapping obstacles are considered when looking for the way out.
-const CLUSTER_AT_MOST: usize = 24;
+const MAX_CLUSTER: usize = 24;
 
 /// The obstacles, each enlarged by [`CLEARANCE_UNITS`], so that an agent can be treated as a point.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +36,7 @@ impl Obstacles {
             .fold(first, |whole, shape| Footprint { low: whole.low.min(shape.low), high: whole.high.max(shape.high) });
         let extent = whole.high - whole.low;
         let mut cell = CELL_UNITS;
-        while (extent.x / cell).ceil() * (extent.y / cell).ceil() > CELLS_AT_MOST {
+        while (extent.x / cell).ceil() * (extent.y / cell).ceil() > MAX_CELLS {
             cell *= 2.0;
         }
         let (columns, rows) = ((extent.x / cell) as usize + 1, (extent.y / cell) as usize + 1);
@@ -168,10 +168,10 @@ impl Obstacles {
         let holding = (0..self.shapes.len()).filter(|index| self.shapes[*index].holds(point));
         let mut found: Vec<usize> = holding.collect();
         let mut next = 0;
-        while next < found.len() && found.len() < CLUSTER_AT_MOST {
+        while next < found.len() && found.len() < MAX_CLUSTER {
             let leaning: Vec<usize> = self.leaning_on(found[next]).filter(|index| !found.contains(index)).collect();
             next += 1;
-            found.extend(leaning.into_iter().take(CLUSTER_AT_MOST - found.len()));
+            found.extend(leaning.into_iter().take(MAX_CLUSTER - found.len()));
         }
         found.into_iter().map(|index| self.shapes[index]).collect()
     }

@@ -8,7 +8,7 @@ use bevy::math::Vec2;
 use super::obstacles::{BESIDE, Obstacles};
 
 /// The maximum number of expanded corners; a route that is not found by then counts as nonexistent.
-const EXPANSIONS_AT_MOST: usize = 600;
+const MAX_EXPANSIONS: usize = 600;
 /// The indexes of the goal and the start among the points of a search.
 const GOAL: usize = 0;
 const START: usize = 1;
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
     }
 
     fn run(mut self) -> Option<Vec<Vec2>> {
-        for _ in 0..EXPANSIONS_AT_MOST {
+        for _ in 0..MAX_EXPANSIONS {
             let Reverse((_, index)) = self.open.pop()?;
             if index == GOAL {
                 return Some(self.way());

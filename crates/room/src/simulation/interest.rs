@@ -11,13 +11,13 @@ use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, Seq, Urgency};
 
 /// The maximum length of the sentence with the reason, in characters.
-const SENTENCE_CHARS_AT_MOST: usize = 200;
+const MAX_SENTENCE_CHARS: usize = 200;
 /// The maximum length of the request to the agent, in characters.
-const ASK_CHARS_AT_MOST: usize = 2_000;
+const MAX_ASK_CHARS: usize = 2_000;
 /// The maximum length of one quote, in characters.
-const QUOTE_CHARS_AT_MOST: usize = 4_000;
+const MAX_QUOTE_CHARS: usize = 4_000;
 /// How many quotes of others are kept; older ones are dropped, and their number is given.
-const QUOTES_AT_MOST: usize = 8;
+const MAX_QUOTES: usize = 8;
 
 /// An occasion to wake an agent: the reason, the urgency, and the request to the agent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -111,12 +111,12 @@ impl Interest {
 
     /// Truncates its texts for a queue.
     pub(super) fn bounded(mut self) -> Self {
-        self.why.sentence = truncate(&one_line(&self.why.sentence), SENTENCE_CHARS_AT_MOST);
-        self.moment.ask = truncate(&self.moment.ask, ASK_CHARS_AT_MOST);
+        self.why.sentence = truncate(&one_line(&self.why.sentence), MAX_SENTENCE_CHARS);
+        self.moment.ask = truncate(&self.moment.ask, MAX_ASK_CHARS);
         for quote in &mut self.moment.quotes {
-            quote.text = truncate(&quote.text, QUOTE_CHARS_AT_MOST);
+            quote.text = truncate(&quote.text, MAX_QUOTE_CHARS);
         }
-        let surplus = self.moment.quotes.len().saturating_sub(QUOTES_AT_MOST);
+        let surplus = self.moment.quotes.len().saturating_sub(MAX_QUOTES);
         self.moment.quotes.drain(..surplus);
         self.moment.quotes_left_out = self.moment.quotes_left_out.saturating_add(surplus as u32);
         if matches!(self.moment.place, Some(Place::Point(point)) if !point.is_finite()) {
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!((quotes.len(), *quotes_left_out, quotes[7].text.as_str()), (8, 23, "ring 29"));
         let long = Interest::new("x", "a\nb".repeat(500), Urgency::Read, "y".repeat(90_000));
         let long = long.at(Place::Point(Vec2::NAN)).bounded();
-        assert!(long.why.sentence.chars().count() <= SENTENCE_CHARS_AT_MOST && !long.why.sentence.contains('\n'));
-        assert!(long.moment.ask.chars().count() <= ASK_CHARS_AT_MOST && long.moment.place.is_none());
+        assert!(long.why.sentence.chars().count() <= MAX_SENTENCE_CHARS && !long.why.sentence.contains('\n'));
+        assert!(long.moment.ask.chars().count() <= MAX_ASK_CHARS && long.moment.place.is_none());
     }
 }

@@ -20,7 +20,7 @@ const LOOK_EVERY: u64 = 8;
 /// other moves.
 const SEEK_WAY_EVERY: u64 = 16;
 /// Two agents that overlap by less than this do not move.
-const LEAST_STEP_UNITS: f32 = 0.25;
+const MIN_STEP_UNITS: f32 = 0.25;
 /// How many of an agent's last reactions are kept. The pause between any two reactions is at least a quarter of that
 /// between reactions of the same pair, so older ones cannot matter.
 const REACTIONS_KEPT: usize = 4;
@@ -145,7 +145,7 @@ pub(super) fn part(
     stopped.dedup();
     // A tiny overlap is not worth a step.
     let (gap, space) = (movement.standing_units, &mut *space);
-    let near = gap - LEAST_STEP_UNITS;
+    let near = gap - MIN_STEP_UNITS;
     let free = |bodies: &Query<(&mut Position, &Walk, &AgentState)>, agent: AgentKey| {
         let (_, walk, state) = bodies.get(roster.entity(agent)?).ok()?;
         (!walk.course.moves() && !state.0.is_held()).then_some(())

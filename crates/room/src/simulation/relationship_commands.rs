@@ -13,9 +13,9 @@ use crate::schedule::Input;
 use crate::workspace::{Relationship, SceneWrite};
 
 /// The maximum length of a label, in characters.
-pub const LABEL_CHARS_AT_MOST: usize = 60;
+pub const MAX_LABEL_CHARS: usize = 60;
 /// The maximum number of relationships that can be added by command. A file may contain more.
-pub const RELATIONSHIPS_AT_MOST: usize = 2_000;
+pub const MAX_RELATIONSHIPS: usize = 2_000;
 
 /// A person's command about relationships. As an input it is recorded.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -128,8 +128,8 @@ pub fn change(
             if ties.contains(&new) {
                 return Err((format!("{} and {} already have this relationship", new.from, new.to), "choose a label"));
             }
-            if ties.len() >= RELATIONSHIPS_AT_MOST {
-                let what = format!("the room already has {RELATIONSHIPS_AT_MOST} relationships, which is the limit");
+            if ties.len() >= MAX_RELATIONSHIPS {
+                let what = format!("the room already has {MAX_RELATIONSHIPS} relationships, which is the limit");
                 return Err((what, "remove some first"));
             }
             let place = at.unwrap_or(ties.len()).min(ties.len());
@@ -153,8 +153,8 @@ pub fn change(
 fn checked(label: &str) -> Result<String, Refusal> {
     let label = label_of(label);
     let length = label.chars().count();
-    if length > LABEL_CHARS_AT_MOST {
-        let what = format!("the label of a relationship has {length} characters; the limit is {LABEL_CHARS_AT_MOST}");
+    if length > MAX_LABEL_CHARS {
+        let what = format!("the label of a relationship has {length} characters; the limit is {MAX_LABEL_CHARS}");
         return Err((what, "make it shorter"));
     }
     Ok(label)
@@ -204,7 +204,7 @@ mod tests {
             assert!(refusal.contains(why), "{refusal}");
         }
         assert_eq!(ties, before);
-        ties = (0..RELATIONSHIPS_AT_MOST).map(|number| tie("ada", "ben", &number.to_string())).collect();
+        ties = (0..MAX_RELATIONSHIPS).map(|number| tie("ada", "ben", &number.to_string())).collect();
         assert!(done(&mut ties, &add(tie("ada", "cy", ""), None)).is_err(), "the list is bounded");
     }
 }

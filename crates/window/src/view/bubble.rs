@@ -4,7 +4,7 @@
 use crate::base::text;
 
 /// Maximum length of a bubble's text, in characters.
-const CHARS_AT_MOST: usize = 120;
+const MAX_CHARS: usize = 120;
 /// Durations of the fade-in and the fade-out, in seconds.
 const APPEARS_SECS: f64 = 0.16;
 const FADES_SECS: f64 = 0.9;
@@ -75,7 +75,7 @@ impl Bubble {
 
 /// Truncates plain text to the length of a bubble.
 pub fn truncated(plain: &str) -> String {
-    text::truncate(plain, CHARS_AT_MOST)
+    text::truncate(plain, MAX_CHARS)
 }
 
 #[cfg(test)]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_truncated() {
-        assert_eq!(truncated(&"word ".repeat(99)).chars().count(), CHARS_AT_MOST);
+        assert_eq!(truncated(&"word ".repeat(99)).chars().count(), MAX_CHARS);
         assert_eq!(truncated("short"), "short");
     }
 }

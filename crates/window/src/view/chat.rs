@@ -25,7 +25,7 @@ const ABOUT_CHARS: usize = 80;
 /// Argument names that contain the subject of a call, most specific first.
 const ABOUT_KEYS: [&str; 9] = ["path", "file_path", "filename", "from", "prefix", "text", "glob", "message", "task"];
 /// Larger session files are not parsed, in bytes.
-const FILE_BYTES_AT_MOST: usize = 8_000_000;
+const MAX_FILE_BYTES: usize = 8_000_000;
 
 /// One line of a chat.
 #[derive(Clone, PartialEq, Debug)]
@@ -416,7 +416,7 @@ struct CallLine {
 
 /// Parses a session file. The error is a sentence for the person.
 pub fn parse_session(text: &str) -> Result<SessionRead, String> {
-    if text.len() > FILE_BYTES_AT_MOST {
+    if text.len() > MAX_FILE_BYTES {
         return Err(format!("The session file is too long to show here: {} bytes.", grouped(text.len())));
     }
     let unreadable = |why: String| format!("The session file could not be read: {why}. Open the file to see its text.");

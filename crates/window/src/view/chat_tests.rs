@@ -149,7 +149,7 @@ fn an_invalid_session_file_is_explained() {
         let error = parse_session(text).unwrap_err();
         assert!(error.starts_with("The session file could not be read"), "{text:?}: {error}");
     }
-    assert!(parse_session(&"#".repeat(FILE_BYTES_AT_MOST + 1)).unwrap_err().contains("too long"));
+    assert!(parse_session(&"#".repeat(MAX_FILE_BYTES + 1)).unwrap_err().contains("too long"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::simulation::{Action, Activity, AgentState, Home, Queue};
 use crate::tools::Tools;
 
 /// Maximum number of visible agents with details while the overlay is on.
-const DETAILED_AT_MOST: usize = 120;
+const MAX_DETAILED: usize = 120;
 
 /// Maximum number of elements whose readers are looked up at once: the selected or hovered ones, not a whole box
 /// selection.
@@ -74,7 +74,7 @@ impl DetailCache {
                 chosen.push((!is_close, agent.position.distance_squared(wanted.camera.middle), index));
             }
         }
-        let at_most = close.len() + DETAILED_AT_MOST;
+        let at_most = close.len() + MAX_DETAILED;
         if chosen.len() > at_most {
             let order = |one: &(bool, f32, usize), other: &(bool, f32, usize)| {
                 one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))

@@ -13,7 +13,7 @@ const FACE_UNITS: f32 = 22.0;
 /// Height above the feet of the point that people aim at, in world units.
 const WAIST_UNITS: f32 = 22.0;
 /// Maximum number of agents that are spread at once.
-const MEMBERS_AT_MOST: usize = 16;
+const MAX_MEMBERS: usize = 16;
 /// Duration of the movement, in seconds.
 const MAKES_ROOM_SECS: f32 = 0.14;
 
@@ -80,13 +80,13 @@ impl Spread {
         let mut near: Vec<&AgentView> =
             room.agents.iter().filter(|agent| away(agent) <= (1.5 * min_distance) * (1.5 * min_distance)).collect();
         near.sort_by(|one, other| away(one).total_cmp(&away(other)).then(one.key.cmp(&other.key)));
-        near.truncate(4 * MEMBERS_AT_MOST);
+        near.truncate(4 * MAX_MEMBERS);
         let covers = |one: &AgentView, other: &AgentView| {
             one.key != other.key && one.position.distance_squared(other.position) < min_distance * min_distance
         };
         let covered: Vec<&AgentView> =
             near.iter().copied().filter(|one| near.iter().any(|other| covers(one, other))).collect();
-        let members = &covered[..covered.len().min(MEMBERS_AT_MOST)];
+        let members = &covered[..covered.len().min(MAX_MEMBERS)];
         if members.len() < 2 {
             return Self::default();
         }

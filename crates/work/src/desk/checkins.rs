@@ -14,7 +14,7 @@ use crate::workspace::yaml_syntax::line_of_key;
 /// The default interval between check-ins in seconds.
 pub const USUAL_INTERVAL_SECS: i64 = 60;
 /// The maximum interval in seconds: a year.
-const INTERVAL_SECS_AT_MOST: f64 = 31_536_000.0;
+const MAX_INTERVAL_SECS: f64 = 31_536_000.0;
 /// The first line of the message to a planner.
 pub const CHECK_IN: &str = "Check-in with running agents to ensure progress";
 
@@ -95,7 +95,7 @@ pub fn read(text: &str) -> Result<(CheckInFile, Vec<Problem>), Problem> {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
     let interval = match map.get("interval_seconds") {
         None | Some(Value::Null) => USUAL_INTERVAL_SECS,
-        Some(value) => match number(value).filter(|secs| (1.0..=INTERVAL_SECS_AT_MOST).contains(secs)) {
+        Some(value) => match number(value).filter(|secs| (1.0..=MAX_INTERVAL_SECS).contains(secs)) {
             Some(secs) => secs.round() as i64,
             None => {
                 let what = format!(

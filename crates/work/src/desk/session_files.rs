@@ -24,7 +24,7 @@ use crate::workspace::{ProblemReport, RoomStart};
 /// The number of ticks after which a text that waits for the end of a turn or for an agent is tried again.
 const RETRY_TICKS: u64 = 6;
 /// The maximum number of waiting texts.
-const WAITING_AT_MOST: usize = 1_000;
+const MAX_WAITING: usize = 1_000;
 /// The source name of the reported problems.
 const SOURCE: &str = "session files";
 
@@ -106,7 +106,7 @@ pub(super) fn apply_saved_files(
         edits.problems.remove(path);
         edits.waiting.remove(path);
         match content {
-            FileContent::Text(text) if edits.waiting.len() < WAITING_AT_MOST => {
+            FileContent::Text(text) if edits.waiting.len() < MAX_WAITING => {
                 let waiting = Waiting { text: text.clone(), ours: ours.clone(), not_before: 0, is_lost: false, kept };
                 edits.waiting.insert(path.clone(), waiting);
             }

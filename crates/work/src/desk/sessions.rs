@@ -15,7 +15,7 @@ use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
 
 /// The maximum number of sessions in a list.
-const LISTED_AT_MOST: usize = 100;
+const MAX_LISTED: usize = 100;
 /// The maximum number of characters of a task in a list.
 const TASK_CHARS: usize = 120;
 /// The maximum number of characters shown of a session, from its end.
@@ -159,8 +159,8 @@ impl SessionsAccess<'_, '_> {
         if threads.is_empty() {
             return "No other agent has an active session.".to_owned();
         }
-        let more = threads.len().saturating_sub(LISTED_AT_MOST);
-        let lines = threads.into_iter().take(LISTED_AT_MOST).map(|(key, thread)| {
+        let more = threads.len().saturating_sub(MAX_LISTED);
+        let lines = threads.into_iter().take(MAX_LISTED).map(|(key, thread)| {
             let live = thread.live.and_then(|live| self.kernel.activation(live));
             let (status, at) = live.map_or_else(
                 || ("sleeping".to_owned(), first_words(&thread.messages)),

@@ -26,7 +26,7 @@ pub const CONCLUSION_CHARS: usize = 2_000;
 /// The maximum number of characters quoted from each earlier result.
 const DEPENDENCY_RESULT_CHARS: usize = 1_500;
 /// The maximum number of tasks that are watched for agents that requested them.
-const WATCHED_AT_MOST: usize = 10_000;
+const MAX_WATCHED: usize = 10_000;
 
 /// The stage of an assignment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -308,7 +308,7 @@ impl TaskAssignments {
             for task in file.tasks.iter().filter(|task| task.status == Status::Open) {
                 let Some(session) = field_text(task, ASKED_IN) else { continue };
                 let is_new = !known.contains(&(path.clone(), task.id.clone())) && self.of(path, &task.id).is_none();
-                if is_new && task.has_written_id && asked.len() < WATCHED_AT_MOST {
+                if is_new && task.has_written_id && asked.len() < MAX_WATCHED {
                     let (path, id, title) = (path.clone(), task.id.clone(), task.title.text.clone());
                     asked.push(AwaitedTask { path, id, title, session: session.to_owned() });
                 }

@@ -19,7 +19,7 @@ const ORDERS: &str = "desk/";
 /// The maximum number of attempts to edit a file that keeps changing.
 const TRIES: u32 = 8;
 /// The maximum number of pending edits.
-const WAITING_AT_MOST: usize = 10_000;
+const MAX_WAITING: usize = 10_000;
 
 /// The reason for an edit, which determines who gets the result.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl TaskWrites {
     /// Queues an edit. Returns false if the queue is full. `run` makes the keys of its orders different from those of
     /// other runs.
     pub(super) fn push(&mut self, run: &str, write: TaskWrite) -> bool {
-        if self.queue.len() >= WAITING_AT_MOST {
+        if self.queue.len() >= MAX_WAITING {
             return false;
         }
         self.newest += 1;

@@ -22,7 +22,7 @@ use crate::workspace::task_files::query::{parse, show};
 use crate::workspace::vfs::FileRights;
 
 /// The maximum length of a query result in characters.
-const RESULT_CHARS_AT_MOST: usize = 16_000;
+const MAX_RESULT_CHARS: usize = 16_000;
 
 /// Answers the pending orders of agents.
 pub(super) fn answer(
@@ -129,5 +129,5 @@ fn find_tasks(query: &str, known: &KnownFiles, rights: &FileRights) -> Result<St
         many => format!("{many} tasks"),
     };
     let table = show::table(&sources, &rows, query.columns.as_deref());
-    Ok(format!("{count}\n{}", crate::base::text::truncate(&table, RESULT_CHARS_AT_MOST)))
+    Ok(format!("{count}\n{}", crate::base::text::truncate(&table, MAX_RESULT_CHARS)))
 }

@@ -8,7 +8,7 @@ use crate::base::globs;
 use crate::base::text_normalization::is_invisible;
 
 /// The maximum length of a rule in characters.
-const RULE_CHARS_AT_MOST: usize = 300;
+const MAX_RULE_CHARS: usize = 300;
 
 /// A tool with its permitted targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ impl<'a> AllowRule<'a> {
         let target = rest.strip_suffix(')')?;
         let (tool, target) = (tool.trim(), target.trim());
         let is_plain = !tool.is_empty() && !target.is_empty() && !text.contains(is_invisible);
-        (is_plain && text.chars().count() <= RULE_CHARS_AT_MOST).then_some(Self { tool, target })
+        (is_plain && text.chars().count() <= MAX_RULE_CHARS).then_some(Self { tool, target })
     }
 
     /// Whether the rule covers this touch by this tool. Files are matched by glob. An address is matched exactly, or

@@ -14,7 +14,7 @@ use super::touch::TouchKind;
 use crate::base::text;
 
 /// The maximum length of a reason in characters; names and globs in it come from files.
-const REASON_CHARS_AT_MOST: usize = 600;
+const MAX_REASON_CHARS: usize = 600;
 
 /// A rule that requires approval for a part of an act.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -142,7 +142,7 @@ pub fn because(rules: &[AskRule]) -> String {
             reasons.push(reason);
         }
     }
-    text::truncate(&text::one_line(&reasons.join(", and ")), REASON_CHARS_AT_MOST)
+    text::truncate(&text::one_line(&reasons.join(", and ")), MAX_REASON_CHARS)
 }
 
 /// The rules that a permission for the task covers; `None` if any of them requires approval each time.

@@ -19,7 +19,7 @@ use crate::gateway::mcp::McpHints;
 use crate::workspace::vfs::WorkspacePath;
 
 /// The maximum length of a reason in characters; names and globs in it come from files.
-const REASON_CHARS_AT_MOST: usize = 600;
+const MAX_REASON_CHARS: usize = 600;
 
 /// The decision about an act.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl Findings {
 
     fn decision(self) -> Decision {
         if !self.denied.is_empty() {
-            return Decision::Deny { why: text::truncate(&self.denied.join("; "), REASON_CHARS_AT_MOST) };
+            return Decision::Deny { why: text::truncate(&self.denied.join("; "), MAX_REASON_CHARS) };
         }
         if self.asked.is_empty() {
             return Decision::Allow;

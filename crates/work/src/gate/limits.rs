@@ -10,7 +10,7 @@ use crate::base::text_normalization::skeleton;
 use crate::base::{Problem, globs};
 
 /// The maximum number of comparisons between two glob lists; longer lists are assumed to be disjoint.
-const COMPARISONS_AT_MOST: usize = 20_000;
+const MAX_COMPARISONS: usize = 20_000;
 
 /// Normalized names of tools in other products, with the abilities that they give. Abilities that no tool here has are
 /// included, so that their names are recognized.
@@ -201,7 +201,7 @@ fn intersection(globs: Option<Vec<String>>, only: &[String]) -> Vec<String> {
     let only: Vec<String> = only.iter().filter_map(|glob| globs::plain(glob).ok()).flatten().collect();
     match globs {
         None => only,
-        Some(globs) if globs.len().saturating_mul(only.len()) <= COMPARISONS_AT_MOST => globs::intersect(&globs, &only),
+        Some(globs) if globs.len().saturating_mul(only.len()) <= MAX_COMPARISONS => globs::intersect(&globs, &only),
         Some(_) => Vec::new(),
     }
 }

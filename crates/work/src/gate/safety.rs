@@ -48,14 +48,14 @@ impl SafetyMode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::LEAST_SAFETY_MODE;
+    use crate::agent::MIN_SAFETY_MODE;
 
     #[test]
     fn safety_modes_round_trip_through_their_names() {
         for mode in [SafetyMode::Safe, SafetyMode::Balanced, SafetyMode::Auto] {
             assert_eq!(SafetyMode::from_name(&mode.as_str().to_uppercase()), Some(mode));
         }
-        assert_eq!(SafetyMode::from_name(LEAST_SAFETY_MODE), Some(SafetyMode::Safe));
+        assert_eq!(SafetyMode::from_name(MIN_SAFETY_MODE), Some(SafetyMode::Safe));
         assert_eq!(SafetyMode::from_name("yolo"), None);
     }
 }

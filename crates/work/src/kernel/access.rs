@@ -22,7 +22,9 @@ use crate::log::{EventData, EventDraft, EventLog, events};
 use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkEnded};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
-use crate::tools::{CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, file_name};
+use crate::tools::{
+    CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, agent_file_name,
+};
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
@@ -102,7 +104,7 @@ impl RoomAccess<'_, '_> {
 
     /// The file name of a profile as it appears in results.
     pub(super) fn file_name(&self, profile: &str) -> String {
-        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| file_name(path).to_owned())
+        self.profiles.path(profile).map_or_else(|| format!("{profile}.md"), |path| agent_file_name(path).to_owned())
     }
 
     /// Expands a slash command in a person's message to the agent's skill of that name. The error says what is wrong

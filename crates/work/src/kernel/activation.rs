@@ -178,10 +178,10 @@ pub(super) fn current(calls: &[Call]) -> Option<usize> {
 
 /// How often the same call may return the same result in a session, alternating with other results, and still count as
 /// progress. A file that changes back and forth is not progress.
-const SAME_RESULTS_AT_MOST: u32 = 3;
+const MAX_SAME_RESULTS: u32 = 3;
 
 /// The maximum number of changed files recorded for a piece of work.
-const OUTPUTS_AT_MOST: usize = 200;
+const MAX_OUTPUTS: usize = 200;
 
 /// The result of a call in a session, and how often the call returned it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -309,7 +309,7 @@ pub struct CapHold {
 impl Activation {
     /// Records a changed file.
     pub(super) fn note_output(&mut self, path: &str) {
-        if self.outputs.len() < OUTPUTS_AT_MOST && !self.outputs.iter().any(|known| known == path) {
+        if self.outputs.len() < MAX_OUTPUTS && !self.outputs.iter().any(|known| known == path) {
             self.outputs.push(path.to_owned());
         }
     }
@@ -327,7 +327,7 @@ impl Activation {
         let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
         // This is checked last because it scans the whole session.
         let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
-        times <= SAME_RESULTS_AT_MOST && (is_another || was_left_out())
+        times <= MAX_SAME_RESULTS && (is_another || was_left_out())
     }
 
     /// The next or running tool call. Nested calls come before the call that made them.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, RunNode};
 use super::approval_question::{Grant, TimedGrant};
 use super::hand_over_result::given;
-use super::message_notes::{ATTACHED_BYTES_AT_MOST, MessageNote, ReplyNote};
+use super::message_notes::{MAX_ATTACHED_BYTES, MessageNote, ReplyNote};
 use super::settings::KernelSettings;
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
@@ -22,7 +22,7 @@ use crate::mind::{AgentSession, CapScope, Ending, PromptMessage, Role, task_word
 use crate::simulation::ActivityId;
 
 /// The number of finished pieces of work that are kept for views.
-const FINISHED_AT_MOST: usize = 200;
+const MAX_FINISHED: usize = 200;
 /// Queue positions beyond this one are not shown to waiting agents.
 const QUEUE_POSITIONS_SHOWN: usize = 20;
 /// Session size in bytes per step of the save interval: a session of this size is saved half as often as a short one,
@@ -448,7 +448,7 @@ impl Kernel {
         }
         let agent = activation.agent.clone();
         self.finished.push_back(Finished { key, root, agent, ending: ending.clone() });
-        let surplus = self.finished.len().saturating_sub(FINISHED_AT_MOST);
+        let surplus = self.finished.len().saturating_sub(MAX_FINISHED);
         self.finished.drain(..surplus);
         self.outgoing.push_back(KernelAction::Release { activation: Box::new(activation), ending, cause });
         self.is_unsettled = true;
@@ -517,7 +517,7 @@ impl Kernel {
     pub(super) fn room_for_attached(&self, key: ActivationKey) -> usize {
         let thread = self.activation(key).and_then(|one| self.thread(one.thread));
         let noted = thread.into_iter().flat_map(|thread| thread.notes.iter().filter_map(|note| note.attached.as_ref()));
-        ATTACHED_BYTES_AT_MOST.saturating_sub(noted.map(|attached| attached.bytes()).sum())
+        MAX_ATTACHED_BYTES.saturating_sub(noted.map(|attached| attached.bytes()).sum())
     }
 
     /// Returns the sessions that are due to be saved, and marks them as saved. A session is saved at once the first

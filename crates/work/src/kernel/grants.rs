@@ -9,7 +9,7 @@ use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
 use crate::gate::{AskRule, ask_rules};
 
 /// The maximum number of temporary permissions.
-const TIMED_GRANTS_AT_MOST: usize = 1_000;
+const MAX_TIMED_GRANTS: usize = 1_000;
 
 impl Kernel {
     /// Grants the actions of these rules for the task of this thread. Returns false if they can only be allowed once.
@@ -29,7 +29,7 @@ impl Kernel {
             self.timed_grants.retain(|timed| timed.agent != *agent || timed.grant != grant);
             self.timed_grants.insert(TimedGrant { agent: agent.clone(), grant, from: now, until });
         }
-        let surplus = self.timed_grants.len().saturating_sub(TIMED_GRANTS_AT_MOST);
+        let surplus = self.timed_grants.len().saturating_sub(MAX_TIMED_GRANTS);
         for _ in 0..surplus {
             // A person is asked about dropped permissions again.
             self.timed_grants.pop_first();

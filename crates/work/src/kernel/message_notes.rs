@@ -7,13 +7,13 @@ use crate::base::text::truncate;
 use crate::tools::{ToolImage, ToolOutput};
 
 /// The maximum size in bytes of one result's data that is kept with the session.
-const DATA_BYTES_AT_MOST: usize = 64 * 1024;
+const MAX_DATA_BYTES: usize = 64 * 1024;
 /// The maximum size in bytes of one result's attachments. It is limited because a session is always written whole.
-const RESULT_BYTES_AT_MOST: usize = 1024 * 1024;
+const MAX_RESULT_BYTES: usize = 1024 * 1024;
 /// The maximum number of characters of thoughts kept for one message.
-const THOUGHT_CHARS_AT_MOST: usize = 20_100;
+const MAX_THOUGHT_CHARS: usize = 20_100;
 /// The maximum size in bytes of all attachments of a session.
-pub(super) const ATTACHED_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
+pub(super) const MAX_ATTACHED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Metadata of a message: its time and usage.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -52,10 +52,10 @@ impl Attached {
     /// the session.
     pub fn of(output: &ToolOutput, room_bytes: usize) -> Option<Box<Self>> {
         let mut attached = Self::default();
-        let mut room = room_bytes.min(RESULT_BYTES_AT_MOST);
+        let mut room = room_bytes.min(MAX_RESULT_BYTES);
         if let Some(data) = &output.data {
             let bytes = data.to_string().len();
-            if bytes <= room.min(DATA_BYTES_AT_MOST) {
+            if bytes <= room.min(MAX_DATA_BYTES) {
                 room -= bytes;
                 attached.data = Some(data.clone());
             } else {
@@ -98,7 +98,7 @@ impl Attached {
 /// Joins the thoughts of one message, up to the maximum length.
 fn joined(earlier: &str, later: &str) -> String {
     let both = [earlier, later].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-    truncate(&both, THOUGHT_CHARS_AT_MOST)
+    truncate(&both, MAX_THOUGHT_CHARS)
 }
 
 /// The model and usage of a reply.
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((kept.data.as_ref(), kept.images.len()), (output.data.as_ref(), 2));
         assert_eq!(kept.left_out, ["an image (image/png) of 2000 bytes in base64"]);
         assert_eq!(kept.bytes(), 200 + "{\"sum\":5}".len());
-        let long = ToolOutput { data: Some("x".repeat(DATA_BYTES_AT_MOST).into()), ..ToolOutput::default() };
+        let long = ToolOutput { data: Some("x".repeat(MAX_DATA_BYTES).into()), ..ToolOutput::default() };
         assert!(Attached::of(&long, usize::MAX).is_some_and(|kept| kept.data.is_none() && kept.left_out.len() == 1));
     }
 }

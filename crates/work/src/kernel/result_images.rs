@@ -9,7 +9,7 @@ use crate::mind::{AgentImage, PromptMessage, ResultImages, Role};
 use crate::tools::{ToolImage, result_text};
 
 /// The maximum number of images in one request.
-const SENT_AT_MOST: usize = 4;
+const MAX_SENT: usize = 4;
 /// The note on an image that the model does not accept.
 const NOT_TAKEN: &str = "not shown to this model";
 /// The note on an image for which there is no room.
@@ -53,7 +53,7 @@ impl Kernel {
 /// Adds the newest images to their results if the model accepts images, and marks the others as not shown.
 fn with_images(messages: &[PromptMessage], notes: &[MessageNote], takes_images: bool) -> Vec<PromptMessage> {
     let mut sent = messages.to_vec();
-    let mut left = SENT_AT_MOST;
+    let mut left = MAX_SENT;
     for (message, note) in sent.iter_mut().zip(notes).rev().filter(|(message, _)| message.role == Role::Tool) {
         for image in images(note).iter().rev() {
             let is_taken = takes_images && AgentImage::is_common(&image.media_type, &image.base64);

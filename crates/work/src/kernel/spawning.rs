@@ -13,7 +13,7 @@ use crate::base::{ActivationKey, Id, Seq};
 use crate::gate::Bounds;
 use crate::gateway::ExchangeKind;
 use crate::log::{EventDraft, events};
-use crate::tools::{Terms, file_name, result_text, started};
+use crate::tools::{Terms, agent_file_name, result_text, started};
 use crate::workspace::vfs::FileFailure;
 
 /// The distance between a new agent and the agent that started it, in world units.
@@ -81,7 +81,7 @@ impl RoomAccess<'_, '_> {
             key,
             agent: agent.clone(),
             profile: profile.clone(),
-            file_name: file_name(path).to_owned(),
+            file_name: agent_file_name(path).to_owned(),
             input,
             priority: 0,
             now: self.clock.tick(),

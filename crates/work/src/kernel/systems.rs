@@ -25,7 +25,7 @@ use crate::simulation::{AgentState, ArrivedForWork, State, TaskCommand};
 use crate::tools::{OrderOutcome, ToolImage, ToolOutput};
 
 /// The maximum interval for saving sessions, in seconds.
-const SESSION_WRITE_SECS_AT_MOST: f32 = 3_600.0;
+const MAX_SESSION_WRITE_SECS: f32 = 3_600.0;
 /// The maximum number of scheduling rounds per tick. Calls that need no external reply follow each other at once.
 const ROUNDS: usize = 16;
 
@@ -279,7 +279,7 @@ pub(super) fn run_kernel(
     }
     kernel.note_messages(now, room.now_secs());
     room.explain_waits(&mut kernel);
-    let every = ticks(settings.session_write_secs.clamp(0.0, SESSION_WRITE_SECS_AT_MOST));
+    let every = ticks(settings.session_write_secs.clamp(0.0, MAX_SESSION_WRITE_SECS));
     for key in kernel.take_sessions_to_save(now, every.max(1)) {
         room.write_session(&mut kernel, key);
     }

@@ -31,9 +31,9 @@ const FILTERED: &str = "Your provider's filter blocked your last reply, so nobod
 const WAITS: &str = "Waiting for the agents that were started.";
 
 /// How often a request that exceeds the model's context length is shortened, by half each time.
-const SHORTER_AT_MOST: u32 = 3;
+const MAX_SHORTER: u32 = 3;
 /// The minimum length in characters to which a session is shortened.
-const SESSION_CHARS_AT_LEAST: usize = 1_000;
+const MIN_SESSION_CHARS: usize = 1_000;
 
 impl Kernel {
     /// Applies a model's reply.
@@ -180,9 +180,9 @@ impl Kernel {
             }
             NoReply::OverBudget { scope, wait, why } => self.over_budget(key, (scope, wait), why, now),
             NoReply::TooLong { sent_chars, why } => {
-                let shorter = (sent_chars / 2).max(SESSION_CHARS_AT_LEAST);
+                let shorter = (sent_chars / 2).max(MIN_SESSION_CHARS);
                 activation.refused_lengths += 1;
-                if activation.refused_lengths > SHORTER_AT_MOST || sent_chars <= SESSION_CHARS_AT_LEAST {
+                if activation.refused_lengths > MAX_SHORTER || sent_chars <= MIN_SESSION_CHARS {
                     self.end(key, Ending::Failed { why });
                 } else {
                     activation.session_chars_at_most = Some(shorter);

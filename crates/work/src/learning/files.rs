@@ -18,7 +18,7 @@ use crate::memory::MemoryCounts;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperation, PathRefusal, WorkspacePath};
 
 /// The maximum size of a memory file, in bytes.
-const BYTES_AT_MOST: u64 = 32 * 1024 * 1024;
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// How often a change is tried if others keep changing the file.
 const ATTEMPTS: usize = 8;
 /// The name of the database with the index and vectors.
@@ -119,7 +119,7 @@ impl KnowledgeFiles {
 
     /// Reads a file that may have changed; returns whether it had.
     pub fn read_again(&mut self, owner: &Owner) -> Result<bool, KnowledgeFilesError> {
-        let text = self.files.read(&WorkspacePath::new(&owner.place())?, BYTES_AT_MOST)?;
+        let text = self.files.read(&WorkspacePath::new(&owner.place())?, MAX_BYTES)?;
         if text.as_ref() == self.texts.get(owner) {
             return Ok(false);
         }
@@ -240,7 +240,7 @@ impl KnowledgeFiles {
                 let save = FileOperation::Save { path: place.clone(), base, content: after.clone() };
                 match files.change_as(by.clone(), save) {
                     Ok(_) => true,
-                    Err(_) if self.files.read(&path, BYTES_AT_MOST)?.as_ref() != before => false,
+                    Err(_) if self.files.read(&path, MAX_BYTES)?.as_ref() != before => false,
                     Err(why) => return Err(KnowledgeFilesError::Refused { place, why }),
                 }
             }
@@ -255,7 +255,7 @@ impl KnowledgeFiles {
     pub fn write_extra_file(&self, name: &str, text: &str) -> Result<String, KnowledgeFilesError> {
         let path = WorkspacePath::new(&format!("{KNOWLEDGE_FOLDER}/{name}"))?;
         for _ in 0..ATTEMPTS {
-            let before = self.files.read(&path, BYTES_AT_MOST)?;
+            let before = self.files.read(&path, MAX_BYTES)?;
             if before.as_deref() == Some(text) || self.files.write(&path, text, before.as_deref())? {
                 return Ok(path.to_string());
             }
@@ -290,7 +290,7 @@ fn texts(files: &DirectFiles) -> Result<(BTreeMap<Owner, String>, Vec<Problem>),
     let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for path in files.find_in(KNOWLEDGE_FOLDER)? {
         let Some(owner) = Owner::by_place(path.as_str()) else { continue };
-        match files.read(&path, BYTES_AT_MOST) {
+        match files.read(&path, MAX_BYTES) {
             Ok(Some(text)) => drop(texts.insert(owner, text)),
             // It was deleted after it was listed.
             Ok(None) => {}

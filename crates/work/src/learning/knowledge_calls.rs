@@ -20,7 +20,7 @@ pub(super) const LOGGED_CHARS: usize = 300;
 /// The maximum length of a memory in prompts and answers, in characters.
 const MEMORY_CHARS: usize = 1_000;
 /// How many known memories are compared with a candidate.
-pub(super) const SIMILAR_AT_MOST: usize = 5;
+pub(super) const MAX_SIMILAR: usize = 5;
 /// Memories with a lower similarity to a candidate are not compared with it.
 const MIN_SIMILARITY: f32 = 0.4;
 /// The length of a date without the time.
@@ -264,10 +264,10 @@ fn content_of(files: &KnowledgeFiles, id: &str) -> String {
 /// The memories in the owner's file that are most similar to a candidate.
 pub(super) fn similar_of(files: &KnowledgeFiles, owner: &Owner, agent: &Id, candidate: &Candidate) -> Vec<Similar> {
     let Some(meaning) = files.known().embed(&candidate.content) else { return Vec::new() };
-    let near = files.known().index().similar(&Viewer::Agent(agent.clone()), &meaning, SIMILAR_AT_MOST * 2);
+    let near = files.known().index().similar(&Viewer::Agent(agent.clone()), &meaning, MAX_SIMILAR * 2);
     let of_owner = near.into_iter().filter(|(entry, _)| Owner::of(&entry.memory) == *owner);
     let similar = of_owner.map(|(entry, similarity)| Similar { memory: entry.memory.clone(), similarity });
-    similar.take(SIMILAR_AT_MOST).collect()
+    similar.take(MAX_SIMILAR).collect()
 }
 
 /// Finds the memories similar to each candidate. Shared memories are included so that they are not added again; they
@@ -283,7 +283,7 @@ pub(super) fn compare(files: &KnowledgeFiles, agent: &Id, candidates: &[Candidat
         let mut similar: Vec<Similar> = own.into_iter().chain(shared).collect();
         similar.sort_by(|one, other| other.similarity.total_cmp(&one.similarity));
         similar.retain(|similar| similar.similarity >= MIN_SIMILARITY);
-        similar.truncate(SIMILAR_AT_MOST);
+        similar.truncate(MAX_SIMILAR);
         Case { candidate: candidate.clone(), similar }
     };
     candidates.iter().map(case).collect()

@@ -18,7 +18,7 @@ use crate::mind::{FailureKind, ModelFailure};
 use crate::schedule::{Input, Section};
 
 /// The maximum number of waiting lessons; beyond it, the oldest is dropped.
-pub(super) const WAITING_AT_MOST: usize = 32;
+pub(super) const MAX_WAITING: usize = 32;
 
 /// Work or a conversation that an agent learns from.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -181,7 +181,7 @@ impl Lessons {
         self.last_number += 1;
         self.queue.push_back(Lesson { number: self.last_number, ..lesson });
         // The first one is in progress and is not dropped.
-        if self.queue.len() > WAITING_AT_MOST { self.queue.remove(1) } else { None }
+        if self.queue.len() > MAX_WAITING { self.queue.remove(1) } else { None }
     }
 
     /// Drops the lessons of agents that are gone.

@@ -114,7 +114,7 @@ fn postponed_requests_are_made_again_and_late_answers_are_ignored() {
 #[test]
 fn beyond_the_limit_the_oldest_waiting_lesson_is_dropped_and_removed_agents_learn_nothing() {
     let mut lessons = begun();
-    for agent in 2..=WAITING_AT_MOST as u32 {
+    for agent in 2..=MAX_WAITING as u32 {
         assert!(lessons.add(lesson(agent)).is_none());
     }
     assert_eq!(lessons.add(lesson(99)).map(|given_up| given_up.number), Some(2), "the first is under way");

@@ -25,7 +25,7 @@ use crate::tools::{KnowledgeOrder, OrderKey, OrderReport};
 use crate::workspace::vfs::FileHandle;
 
 /// The maximum number of requests queued in the service; further ones wait in the world.
-const REQUESTS_AT_MOST: usize = 256;
+const MAX_REQUESTS: usize = 256;
 /// How many missing vectors are computed at a time while there are no requests.
 const VECTORS_PER_BATCH: usize = 16;
 /// The delay before embedding is retried after it failed for all texts.
@@ -121,9 +121,9 @@ pub struct KnowledgeService {
 impl KnowledgeService {
     /// Starts the thread. Files are read with the first request, so a room that never uses memories does not read them.
     pub fn start(options: KnowledgeServiceOptions) -> std::io::Result<Self> {
-        let (requests, received) = bounded(REQUESTS_AT_MOST);
+        let (requests, received) = bounded(MAX_REQUESTS);
         // The caller receives all answers before it makes further requests.
-        let (answer, answers) = bounded(2 * REQUESTS_AT_MOST);
+        let (answer, answers) = bounded(2 * MAX_REQUESTS);
         let (search, searches_received) = searches();
         let work = ServiceState {
             counted: options.counted.clone(),

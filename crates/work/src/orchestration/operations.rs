@@ -19,7 +19,7 @@ use crate::kernel::{Kernel, LOGGED_CHARS};
 use crate::log::events::{self, Warning};
 use crate::log::{EventData, EventDraft, EventLog};
 use crate::schedule::SimClock;
-use crate::tools::collaboration::{MESSAGE_CHARS_AT_MOST, VALUE_CHARS_AT_MOST, name, value_of};
+use crate::tools::collaboration::{MAX_MESSAGE_CHARS, MAX_VALUE_CHARS, name, value_of};
 use crate::tools::{
     COLLABORATION, CollaborationOrder, Condition, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, Work,
 };
@@ -155,7 +155,7 @@ impl CollaborationContext<'_> {
         let initiator = Initiator { agent: &user, work: None, cause: None };
         match command {
             CollaborationCommand::Publish { channel, message } => {
-                let message = truncate(message.trim(), MESSAGE_CHARS_AT_MOST);
+                let message = truncate(message.trim(), MAX_MESSAGE_CHARS);
                 if message.is_empty() {
                     return Err("the message is empty".to_owned());
                 }
@@ -189,8 +189,8 @@ impl CollaborationContext<'_> {
                 }
                 let value = match value {
                     None => Value::Null,
-                    Some(text) if text.chars().count() > VALUE_CHARS_AT_MOST => {
-                        return Err(format!("a value has at most {VALUE_CHARS_AT_MOST} characters"));
+                    Some(text) if text.chars().count() > MAX_VALUE_CHARS => {
+                        return Err(format!("a value has at most {MAX_VALUE_CHARS} characters"));
                     }
                     Some(text) => value_of(text),
                 };

@@ -14,9 +14,9 @@ const SHORT_CHARS: usize = 120;
 /// How many earlier values of an entry are shown.
 const HISTORY_SHOWN: usize = 10;
 /// How many entry names are suggested if there is no entry with the requested name.
-const NAMED_AT_MOST: usize = 20;
+const MAX_NAMED: usize = 20;
 /// The maximum length of a list of entries, in characters.
-const LIST_CHARS_AT_MOST: usize = 12_000;
+const MAX_LIST_CHARS: usize = 12_000;
 
 /// The text with channel messages for an agent.
 pub fn news(delivered: &[Delivered]) -> String {
@@ -150,14 +150,14 @@ pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
         all.map(|(key, entry)| format!("'{key}' ({}): {}", by_whom(&entry.now), short(&entry.now.value))).collect();
     let own = match lines.as_slice() {
         [] => "The blackboard of this run is empty.".to_owned(),
-        lines => truncate(&lines.join("\n"), LIST_CHARS_AT_MOST),
+        lines => truncate(&lines.join("\n"), MAX_LIST_CHARS),
     };
     let earlier: Vec<String> =
         kept.iter().rev().map(|one| format!("'{}' ({}): {}", one.key, by_run(one), short(&one.value))).collect();
     match earlier.as_slice() {
         [] => own,
         lines => {
-            let lines = truncate(&lines.join("\n"), LIST_CHARS_AT_MOST);
+            let lines = truncate(&lines.join("\n"), MAX_LIST_CHARS);
             format!("{own}\n\nFrom earlier runs, possibly outdated:\n{lines}")
         }
     }
@@ -166,8 +166,8 @@ pub fn entries(board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
 /// The text for a missing entry, with the available names.
 pub fn no_entry(key: &str, board: Option<&RunBoard>, kept: &ArchivedEntries) -> String {
     let own = board.into_iter().flat_map(RunBoard::entries).filter(|(_, entry)| entry.value().is_some());
-    let own: Vec<&str> = own.map(|(key, _)| key).take(NAMED_AT_MOST).collect();
-    let earlier: Vec<&str> = kept.iter().rev().map(|one| &*one.key).take(NAMED_AT_MOST).collect();
+    let own: Vec<&str> = own.map(|(key, _)| key).take(MAX_NAMED).collect();
+    let earlier: Vec<&str> = kept.iter().rev().map(|one| &*one.key).take(MAX_NAMED).collect();
     let own = match own.as_slice() {
         [] => format!("There is no entry '{key}': the blackboard of this run is empty."),
         there => format!("There is no entry '{key}'. Available entries: {}.", there.join(", ")),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::files::{CONTENT_CHARS_AT_MOST, object};
+use super::files::{MAX_CONTENT_CHARS, object};
 use super::hand_over::{Expected, Terms};
 use super::plan::Planned;
 use super::tool::{Arguments, Planning, Tool};
@@ -12,9 +12,9 @@ use crate::log::events::TaskPriority;
 use crate::workspace::vfs::WorkspacePath;
 
 /// The maximum length of a task or message, in characters.
-const TASK_CHARS_AT_MOST: usize = 32 * 1024;
+const MAX_TASK_CHARS: usize = 32 * 1024;
 /// The maximum length of the name of an agent's file, in characters.
-const FILENAME_CHARS_AT_MOST: usize = 80;
+const MAX_FILENAME_CHARS: usize = 80;
 
 /// The tool that starts another agent.
 pub(super) fn spawn() -> Tool {
@@ -40,21 +40,21 @@ pub(super) fn spawn() -> Tool {
                 "filename": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": FILENAME_CHARS_AT_MOST,
+                    "maxLength": MAX_FILENAME_CHARS,
                     "description": "The agent's name; for a new agent, the name of its file in agents/, such as \
                         researcher.md.",
                 },
                 "content": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": CONTENT_CHARS_AT_MOST,
+                    "maxLength": MAX_CONTENT_CHARS,
                     "description": "For a new agent, the whole text of its file: front matter and instructions. Omit \
                         it for an existing agent.",
                 },
                 "task": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": TASK_CHARS_AT_MOST,
+                    "maxLength": MAX_TASK_CHARS,
                     "description": "What it should do now.",
                 },
             }),
@@ -93,10 +93,10 @@ pub(super) fn signal() -> Tool {
             let message = json!({
                 "type": "string",
                 "minLength": 1,
-                "maxLength": TASK_CHARS_AT_MOST,
+                "maxLength": MAX_TASK_CHARS,
                 "description": "What it should know: results, where they are, what is open.",
             });
-            object(with_terms(json!({ "message": message }), "it", TASK_CHARS_AT_MOST), &["message"])
+            object(with_terms(json!({ "message": message }), "it", MAX_TASK_CHARS), &["message"])
         },
         |arguments, _| {
             let message = arguments.text("message");
@@ -123,18 +123,18 @@ pub(super) fn delegate() -> Tool {
                     "agent": {
                         "type": "string",
                         "minLength": 1,
-                        "maxLength": FILENAME_CHARS_AT_MOST,
+                        "maxLength": MAX_FILENAME_CHARS,
                         "description": "The agent's name or id.",
                     },
                     "task": {
                         "type": "string",
                         "minLength": 1,
-                        "maxLength": TASK_CHARS_AT_MOST,
+                        "maxLength": MAX_TASK_CHARS,
                         "description": "What it should do now.",
                     },
                 }),
                 "it",
-                TASK_CHARS_AT_MOST,
+                MAX_TASK_CHARS,
             ),
             &["agent", "task"],
         ),

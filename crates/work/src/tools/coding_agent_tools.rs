@@ -8,7 +8,7 @@ use bevy::ecs::prelude::*;
 use serde_json::{Value, json};
 
 use super::commands::EXECUTE_COMMAND;
-use super::files::{PATH_CHARS_AT_MOST, object};
+use super::files::{MAX_PATH_CHARS, object};
 use super::order::{OrderOutcome, OrderReport, PendingToolOrders, ToolOutput};
 use super::plan::{Excerpt, Planned};
 use super::tool::{Arguments, Planning, Tool};
@@ -20,9 +20,9 @@ use crate::workspace::vfs::{FileOperation, WorkspacePath};
 /// The executor of requests to use an agent's own tool.
 pub const OWN_TOOLS: &str = "own_tools";
 /// The maximum length of a request's title, in characters.
-const TITLE_CHARS_AT_MOST: usize = 400;
+const MAX_TITLE_CHARS: usize = 400;
 /// The maximum length of a command, in characters.
-const COMMAND_CHARS_AT_MOST: usize = 16_000;
+const MAX_COMMAND_CHARS: usize = 16_000;
 /// The result of a granted permission.
 const ALLOWED: &str = "Allowed, this once.";
 /// The activity of an agent that uses an unknown tool of its own.
@@ -31,7 +31,7 @@ const USE: &str = "agent.own_tool";
 /// The tool that reads a file for an agent. The result is data: everything that was requested, or nothing.
 pub(super) fn read_text() -> Tool {
     let number = json!({ "type": "integer", "minimum": 1 });
-    let path = json!({ "type": "string", "minLength": 1, "maxLength": PATH_CHARS_AT_MOST });
+    let path = json!({ "type": "string", "minLength": 1, "maxLength": MAX_PATH_CHARS });
     let arguments = object(json!({ "path": path, "from_line": number, "lines": number }), &["path"]);
     Tool::new(READ_TEXT, "Reads a file for a coding agent.", arguments, |arguments, _| {
         let path = WorkspacePath::new(&arguments.text("path")).map_err(|refusal| format!("'path': {refusal}"))?;
@@ -49,13 +49,13 @@ pub(super) fn use_own_tool() -> Tool {
     let text = |most: usize| json!({ "type": "string", "maxLength": most });
     let change = json!({
         "type": "object",
-        "properties": { "path": text(PATH_CHARS_AT_MOST), "old": { "type": ["string", "null"] }, "new": text(8_000) },
+        "properties": { "path": text(MAX_PATH_CHARS), "old": { "type": ["string", "null"] }, "new": text(8_000) },
     });
     let arguments = object(
         json!({
-            "title": text(TITLE_CHARS_AT_MOST),
+            "title": text(MAX_TITLE_CHARS),
             "kind": text(40),
-            "paths": { "type": "array", "items": text(PATH_CHARS_AT_MOST), "maxItems": 40 },
+            "paths": { "type": "array", "items": text(MAX_PATH_CHARS), "maxItems": 40 },
             "command": text(4_000),
             "address": text(1_000),
             "change": change,
@@ -71,7 +71,7 @@ pub(super) fn open_terminal() -> Tool {
     let arguments = object(
         json!({
             "words": { "type": "array", "items": { "type": "string", "maxLength": 8_000 }, "maxItems": 1_000 },
-            "cwd": { "type": "string", "maxLength": PATH_CHARS_AT_MOST },
+            "cwd": { "type": "string", "maxLength": MAX_PATH_CHARS },
         }),
         &["words"],
     );
@@ -90,8 +90,8 @@ pub(super) fn open_terminal() -> Tool {
             return Err("the command is empty".to_owned());
         }
         let started = words::join(&words);
-        if started.chars().count() > COMMAND_CHARS_AT_MOST {
-            return Err(format!("the command is longer than {COMMAND_CHARS_AT_MOST} characters"));
+        if started.chars().count() > MAX_COMMAND_CHARS {
+            return Err(format!("the command is longer than {MAX_COMMAND_CHARS} characters"));
         }
         let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
         Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("running", &started)))

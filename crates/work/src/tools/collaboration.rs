@@ -14,11 +14,11 @@ use crate::gate::{DeclaredTouch, Power, TouchKind};
 pub const COLLABORATION: &str = "together";
 
 /// The maximum length of the name of a channel or an entry, in characters.
-pub const NAME_CHARS_AT_MOST: usize = 64;
+pub const MAX_NAME_CHARS: usize = 64;
 /// The maximum length of a message in a channel, in characters.
-pub const MESSAGE_CHARS_AT_MOST: usize = 8_000;
+pub const MAX_MESSAGE_CHARS: usize = 8_000;
 /// The maximum length of an entry's value as JSON, in characters.
-pub const VALUE_CHARS_AT_MOST: usize = 8_000;
+pub const MAX_VALUE_CHARS: usize = 8_000;
 
 /// An order of an agent about channels and the blackboard.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -83,8 +83,8 @@ pub enum Condition {
 pub fn name(given: &str) -> Result<String, String> {
     let name = given.trim().trim_start_matches('#').trim().to_lowercase();
     let is_odd = |c: char| c.is_control() || "\"'`<>{}[]|\\".contains(c);
-    if name.is_empty() || name.chars().count() > NAME_CHARS_AT_MOST || name.contains(is_odd) {
-        let shown = text::truncate(&text::one_line(given), NAME_CHARS_AT_MOST);
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS || name.contains(is_odd) {
+        let shown = text::truncate(&text::one_line(given), MAX_NAME_CHARS);
         return Err(format!("{shown:?} is not a valid name; use one or a few plain words, such as findings"));
     }
     Ok(text::one_line(&name))
@@ -105,13 +105,13 @@ fn channel_argument() -> Value {
     json!({
         "type": "string",
         "minLength": 1,
-        "maxLength": NAME_CHARS_AT_MOST,
+        "maxLength": MAX_NAME_CHARS,
         "description": "The channel's name, such as findings. Using a name creates the channel.",
     })
 }
 
 fn key_argument(description: &str) -> Value {
-    text_schema(NAME_CHARS_AT_MOST, description)
+    text_schema(MAX_NAME_CHARS, description)
 }
 
 fn channel(arguments: &Arguments) -> Result<String, String> {
@@ -129,7 +129,7 @@ pub(super) fn publish() -> Tool {
                 "message": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": MESSAGE_CHARS_AT_MOST,
+                    "maxLength": MAX_MESSAGE_CHARS,
                     "description": "What they should know: results, where they are, what is open.",
                 },
             }),
@@ -196,7 +196,7 @@ pub(super) fn unsubscribe() -> Tool {
 /// The tool that changes an entry of the blackboard.
 pub(super) fn blackboard_write() -> Tool {
     let value =
-        |description: &str| json!({ "type": "string", "maxLength": VALUE_CHARS_AT_MOST, "description": description });
+        |description: &str| json!({ "type": "string", "maxLength": MAX_VALUE_CHARS, "description": description });
     Tool::new(
         "blackboard_write",
         "Write a value on the blackboard, which everybody in this run sees: plans, claims, numbers, who does what. If \

@@ -30,7 +30,7 @@ pub(super) const BASH: &str = "bash";
 /// The default time limit of that tool in seconds, as defined by the document format.
 const BASH_SECS: u64 = 30;
 /// The maximum length of a command line, in characters.
-const LINE_CHARS_AT_MOST: usize = 4_000;
+const MAX_LINE_CHARS: usize = 4_000;
 
 /// Error messages of programs that the sandbox prevented from writing a file.
 const MEETING_A_LIMIT: [&str; 4] =
@@ -57,7 +57,7 @@ pub fn execute_command() -> Tool {
             "command": {
                 "type": "string",
                 "minLength": 1,
-                "maxLength": LINE_CHARS_AT_MOST,
+                "maxLength": MAX_LINE_CHARS,
                 "description": "The program and its arguments, such as: git status --short. Put arguments that \
                     contain spaces in quotes. It runs without a shell; pipes, redirections, patterns and variables \
                     need one, which a person must approve each time.",
@@ -81,7 +81,7 @@ pub fn execute_command() -> Tool {
 pub(super) fn bash(folder: &str) -> Tool {
     let arguments = object(
         json!({
-            "command": { "type": "string", "minLength": 1, "maxLength": LINE_CHARS_AT_MOST },
+            "command": { "type": "string", "minLength": 1, "maxLength": MAX_LINE_CHARS },
             "timeout": { "type": "integer", "minimum": 1,
                          "description": format!("Seconds after which it is stopped; default {BASH_SECS}.") },
         }),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::files::{PATH_CHARS_AT_MOST, object, text_schema};
+use super::files::{MAX_PATH_CHARS, object, text_schema};
 use super::order::ToolOrder;
 use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
@@ -21,12 +21,12 @@ pub const USUAL_TASK_FILE: &str = "tasks/work.task.md";
 /// The type of agents that can see the sessions of others.
 pub const PLANNER: &str = "planner";
 
-const QUERY_CHARS_AT_MOST: usize = 2_000;
-const TITLE_CHARS_AT_MOST: usize = 300;
-const TEXT_CHARS_AT_MOST: usize = 8_000;
-const SESSION_CHARS_AT_MOST: usize = 200_000;
-pub(super) const NAME_CHARS_AT_MOST: usize = 100;
-const NAMES_AT_MOST: usize = 40;
+const MAX_QUERY_CHARS: usize = 2_000;
+const MAX_TITLE_CHARS: usize = 300;
+const MAX_TEXT_CHARS: usize = 8_000;
+const MAX_SESSION_CHARS: usize = 200_000;
+pub(super) const MAX_NAME_CHARS: usize = 100;
+const MAX_NAMES: usize = 40;
 
 /// An order of an agent to the desk.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -144,7 +144,7 @@ pub struct TaskUpdate {
 
 /// Describes the order for a person who decides about it.
 pub(super) fn wants(order: &Value) -> Option<String> {
-    let short = |words: &str| text::truncate(words, TITLE_CHARS_AT_MOST / 3);
+    let short = |words: &str| text::truncate(words, MAX_TITLE_CHARS / 3);
     Some(match serde_json::from_value(order.clone()).ok()? {
         DeskOrder::QueryTasks { .. } => "look through the task files".to_owned(),
         DeskOrder::CreateTask { file, task } => format!("add a task to {}: {}", short(&file), short(&task.title)),
@@ -167,8 +167,8 @@ pub(super) fn order(order: &DeskOrder, touches: Vec<DeclaredTouch>, doing: (&str
 }
 
 fn names(about: &str) -> Value {
-    let one = json!({ "type": "string", "minLength": 1, "maxLength": NAME_CHARS_AT_MOST });
-    json!({ "type": "array", "items": one, "maxItems": NAMES_AT_MOST, "description": about })
+    let one = json!({ "type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARS });
+    json!({ "type": "array", "items": one, "maxItems": MAX_NAMES, "description": about })
 }
 
 /// The task file that a call names.
@@ -203,7 +203,7 @@ pub(super) fn query_tasks() -> Tool {
         "Find tasks in the task files with a query: SELECT id, title, status, stakeholders FROM tasks/*.task.md WHERE status \
          = open AND stakeholders CONTAINS executor-001 ORDER BY priority LIMIT 20. Columns: id, title, status (open, \
          completed, skipped), priority, stakeholders, tags, parent, depends_on, file, and any key of a task; * for all.",
-        object(json!({ "query": text_schema(QUERY_CHARS_AT_MOST, "A SELECT query.") }), &["query"]),
+        object(json!({ "query": text_schema(MAX_QUERY_CHARS, "A SELECT query.") }), &["query"]),
         |arguments, _| {
             let query = arguments.text("query");
             let touches = vec![DeclaredTouch::new(TouchKind::FILE_FIND, "")];
@@ -222,15 +222,15 @@ pub(super) fn create_task() -> Tool {
          done, and you receive its result; a task assigned to human waits for a person.",
         object(
             json!({
-                "title": text_schema(TITLE_CHARS_AT_MOST, "What to do, in one line."),
-                "assignee": text_schema(NAME_CHARS_AT_MOST, "Who should do it: the id of an agent, or human."),
-                "description": text_schema(TEXT_CHARS_AT_MOST, "Everything that the assignee needs to know."),
-                "file": text_schema(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "title": text_schema(MAX_TITLE_CHARS, "What to do, in one line."),
+                "assignee": text_schema(MAX_NAME_CHARS, "Who should do it: the id of an agent, or human."),
+                "description": text_schema(MAX_TEXT_CHARS, "Everything that the assignee needs to know."),
+                "file": text_schema(MAX_PATH_CHARS, FILE_ABOUT),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
                 "tags": names("What it is about."),
                 "depends_on": names("Ids of tasks that must be done first."),
-                "parent": text_schema(NAME_CHARS_AT_MOST, "The id of its parent task in the same file."),
+                "parent": text_schema(MAX_NAME_CHARS, "The id of its parent task in the same file."),
             }),
             &["title"],
         ),
@@ -265,15 +265,15 @@ pub(super) fn update_task() -> Tool {
          set its note.",
         object(
             json!({
-                "id": text_schema(NAME_CHARS_AT_MOST, "The task's id."),
-                "file": text_schema(PATH_CHARS_AT_MOST, FILE_ABOUT),
+                "id": text_schema(MAX_NAME_CHARS, "The task's id."),
+                "file": text_schema(MAX_PATH_CHARS, FILE_ABOUT),
                 "status": { "type": "string", "enum": ["open", "completed", "skipped"], "maxLength": 12,
                             "description": "The new status." },
-                "note": text_schema(TEXT_CHARS_AT_MOST, "A note about it."),
+                "note": text_schema(MAX_TEXT_CHARS, "A note about it."),
                 "priority": { "type": "string", "enum": ["A", "B", "C", "D"], "maxLength": 1,
                               "description": "A is the most urgent." },
-                "title": text_schema(TITLE_CHARS_AT_MOST, "The new title."),
-                "assignee": text_schema(NAME_CHARS_AT_MOST, "The new assignee."),
+                "title": text_schema(MAX_TITLE_CHARS, "The new title."),
+                "assignee": text_schema(MAX_NAME_CHARS, "The new assignee."),
             }),
             &["id"],
         ),
@@ -306,8 +306,8 @@ pub(super) fn send_message() -> Tool {
          it; do not wait. You receive its answer, if any, in the same way.",
         object(
             json!({
-                "to": text_schema(NAME_CHARS_AT_MOST, "The agent's id or name."),
-                "message": text_schema(TEXT_CHARS_AT_MOST, "What it should know or do."),
+                "to": text_schema(MAX_NAME_CHARS, "The agent's id or name."),
+                "message": text_schema(MAX_TEXT_CHARS, "What it should know or do."),
             }),
             &["to", "message"],
         ),
@@ -343,7 +343,7 @@ pub(super) fn read_session() -> Tool {
         "read_session",
         "Read the session of an agent, to see its progress and where it is stuck. Of a long session, you get the end.",
         object(
-            json!({ "session": text_schema(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions.") }),
+            json!({ "session": text_schema(MAX_NAME_CHARS, "The session, as listed by list_active_sessions.") }),
             &["session"],
         ),
         |arguments, _| {
@@ -367,9 +367,9 @@ pub(super) fn edit_session() -> Tool {
          session is running.",
         object(
             json!({
-                "session": text_schema(NAME_CHARS_AT_MOST, "The session, as listed by list_active_sessions."),
-                "guidance": text_schema(TEXT_CHARS_AT_MOST, "What the agent should know or do; it continues with this."),
-                "content": text_schema(SESSION_CHARS_AT_MOST, "The whole new text of the session, in YAML."),
+                "session": text_schema(MAX_NAME_CHARS, "The session, as listed by list_active_sessions."),
+                "guidance": text_schema(MAX_TEXT_CHARS, "What the agent should know or do; it continues with this."),
+                "content": text_schema(MAX_SESSION_CHARS, "The whole new text of the session, in YAML."),
             }),
             &["session"],
         ),

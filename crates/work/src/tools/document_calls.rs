@@ -14,7 +14,7 @@ use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
 
 /// How many logged lines of a call are reported as progress.
-pub(crate) const LINES_TOLD_AT_MOST: usize = 20;
+pub(crate) const MAX_LINES_TOLD: usize = 20;
 
 /// A running call.
 pub(super) struct OpenCall {
@@ -42,12 +42,12 @@ impl OpenCall {
                 },
                 CallEvent::Logged(line) => {
                     self.lines_seen += 1;
-                    if self.lines_seen <= LINES_TOLD_AT_MOST {
+                    if self.lines_seen <= MAX_LINES_TOLD {
                         say(OrderReport::Progress { text: line.text });
                     }
                 }
                 CallEvent::Finished(outcome) => {
-                    for line in outcome.log.into_iter().take(LINES_TOLD_AT_MOST).skip(self.lines_seen) {
+                    for line in outcome.log.into_iter().take(MAX_LINES_TOLD).skip(self.lines_seen) {
                         say(OrderReport::Progress { text: line.text });
                     }
                     say(match outcome.result {

@@ -8,10 +8,10 @@ use crate::gate::{PROPOSE_CHANGES, Power};
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
 /// The maximum length of a path, in characters.
-pub const PATH_CHARS_AT_MOST: usize = 400;
+pub const MAX_PATH_CHARS: usize = 400;
 /// The maximum length of a text in a call, in characters. In any encoding it stays below the 1 MiB that the workspace
 /// reads.
-pub const CONTENT_CHARS_AT_MOST: usize = 256 * 1024;
+pub const MAX_CONTENT_CHARS: usize = 256 * 1024;
 
 /// The tool that reads a file.
 pub(super) fn read() -> Tool {
@@ -77,7 +77,7 @@ pub(super) fn append() -> Tool {
             let text = json!({
                 "type": "string",
                 "minLength": 1,
-                "maxLength": CONTENT_CHARS_AT_MOST,
+                "maxLength": MAX_CONTENT_CHARS,
                 "description": "The exact text to append.",
             });
             object(json!({ "path": path("The file, such as artifacts/report.md."), "text": text }), &["path", "text"])
@@ -117,7 +117,7 @@ pub(super) fn edit() -> Tool {
             let old = json!({
                 "type": "string",
                 "minLength": 1,
-                "maxLength": CONTENT_CHARS_AT_MOST,
+                "maxLength": MAX_CONTENT_CHARS,
                 "description": "The current passage, with enough context to be unique.",
             });
             let new = content("The replacement; empty to remove the passage.");
@@ -150,7 +150,7 @@ pub(super) fn list() -> Tool {
         {
             let prefix = json!({
                 "type": "string",
-                "maxLength": PATH_CHARS_AT_MOST,
+                "maxLength": MAX_PATH_CHARS,
                 "description": "The beginning of the paths, such as artifacts/.",
             });
             object(json!({ "prefix": prefix }), &[])
@@ -173,7 +173,7 @@ pub(super) fn search() -> Tool {
                 "text": { "type": "string", "maxLength": 1000, "description": "The text to find; not a pattern." },
                 "glob": {
                     "type": "string",
-                    "maxLength": PATH_CHARS_AT_MOST,
+                    "maxLength": MAX_PATH_CHARS,
                     "description": "The files to search, such as memory/**/*.md; default all files.",
                 },
             }),
@@ -299,11 +299,11 @@ pub(super) fn text_schema(chars_at_most: usize, about: &str) -> Value {
 }
 
 fn path(about: &str) -> Value {
-    text_schema(PATH_CHARS_AT_MOST, about)
+    text_schema(MAX_PATH_CHARS, about)
 }
 
 fn content(about: &str) -> Value {
-    json!({ "type": "string", "maxLength": CONTENT_CHARS_AT_MOST, "description": about })
+    json!({ "type": "string", "maxLength": MAX_CONTENT_CHARS, "description": about })
 }
 
 /// The schema of an object with these properties and no others.

@@ -9,9 +9,9 @@ use crate::base::text;
 use crate::log::events::TaskPriority;
 
 /// The maximum number of fields in an expected result.
-const FIELDS_AT_MOST: usize = 40;
+const MAX_FIELDS: usize = 40;
 /// The maximum length of a field's name, in characters.
-const FIELD_CHARS_AT_MOST: usize = 60;
+const MAX_FIELD_CHARS: usize = 60;
 /// The key under which a result that is not an object is checked.
 const RESULT: &str = "result";
 /// A schema has at least one of these keywords; an object without them is an example.
@@ -165,9 +165,9 @@ fn of_result(fault: &str) -> String {
 }
 
 fn fields(names: Vec<String>) -> Result<Expected, String> {
-    let is_fine = |name: &String| !name.trim().is_empty() && name.chars().count() <= FIELD_CHARS_AT_MOST;
-    if names.is_empty() || names.len() > FIELDS_AT_MOST || !names.iter().all(is_fine) {
-        return Err(format!("name 1 to {FIELDS_AT_MOST} fields, each in at most {FIELD_CHARS_AT_MOST} characters"));
+    let is_fine = |name: &String| !name.trim().is_empty() && name.chars().count() <= MAX_FIELD_CHARS;
+    if names.is_empty() || names.len() > MAX_FIELDS || !names.iter().all(is_fine) {
+        return Err(format!("name 1 to {MAX_FIELDS} fields, each in at most {MAX_FIELD_CHARS} characters"));
     }
     Ok(Expected::Fields(names))
 }

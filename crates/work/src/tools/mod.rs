@@ -46,7 +46,7 @@ pub use order::{
     CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage,
     ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash, must_wait,
 };
-pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, file_name, started};
+pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, agent_file_name, started};
 pub use proposal::{Preview, PreviewLine, PreviewLineKind, describe_intent};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
@@ -181,14 +181,14 @@ fn report_profiles(
 }
 
 /// The maximum number of missing tools that are named, those listed by most agents first.
-const MISSING_NAMED_AT_MOST: usize = 8;
+const MAX_MISSING_NAMED: usize = 8;
 
 /// The problem that names missing tools with the number of agents that list each: `Bash (127), WebFetch (31)`.
 pub fn most_wanted(mut counts: Vec<(&str, usize)>) -> String {
     counts.sort_by_key(|(tool, count)| (std::cmp::Reverse(*count), *tool));
-    let named = counts.iter().take(MISSING_NAMED_AT_MOST).map(|(tool, count)| format!("{tool} ({count})"));
+    let named = counts.iter().take(MAX_MISSING_NAMED).map(|(tool, count)| format!("{tool} ({count})"));
     let named = named.collect::<Vec<_>>().join(", ");
-    match counts.len().saturating_sub(MISSING_NAMED_AT_MOST) {
+    match counts.len().saturating_sub(MAX_MISSING_NAMED) {
         0 => named,
         more => format!("{named} and {more} more"),
     }
@@ -204,7 +204,7 @@ fn missing_note(missing: &Missing, profiles: &Profiles) -> Option<Problem> {
         0 => None,
         1 => {
             let (id, tools) = missing.iter().next()?;
-            let named: Vec<&str> = tools.iter().take(MISSING_NAMED_AT_MOST).map(String::as_str).collect();
+            let named: Vec<&str> = tools.iter().take(MAX_MISSING_NAMED).map(String::as_str).collect();
             let more = tools.len() - named.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let what = format!("this agent lists tools that are not available: {}{more}", named.join(", "));

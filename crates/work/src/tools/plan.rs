@@ -59,8 +59,8 @@ impl std::fmt::Display for CallDescription {
     }
 }
 
-/// The path of an agent file below the folder of agents, as models use it: `researcher.md`.
-pub fn path_below_agents(path: &str) -> &str {
+/// The name of an agent file as models use it: its path below the folder of agents, such as `researcher.md`.
+pub fn agent_file_name(path: &str) -> &str {
     path.strip_prefix("agents/").unwrap_or(path)
 }
 
@@ -106,7 +106,7 @@ impl Planned {
         Self {
             executor: AGENTS.into(),
             touches: vec![DeclaredTouch::new(TouchKind::AGENT_SPAWN, &*path).becoming(becomes)],
-            doing: CallDescription::new("starting", path_below_agents(&path)),
+            doing: CallDescription::new("starting", agent_file_name(&path)),
             work: Work::Spawn { path, content, task },
         }
     }

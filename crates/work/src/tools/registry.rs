@@ -20,9 +20,9 @@ use crate::gate::{Authority, Bounds, ToolNames, ToolScope};
 use crate::mind::{ToolCall, ToolDeclaration};
 
 /// The maximum length of a tool's name.
-const NAME_CHARS_AT_MOST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 /// The maximum number of tools.
-const TOOLS_AT_MOST: usize = 20_000;
+const MAX_TOOLS: usize = 20_000;
 
 /// The built-in tools, in the order in which they are declared to models.
 fn built_in_tools() -> Vec<Tool> {
@@ -88,7 +88,7 @@ pub fn builtin() -> &'static Tools {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolRefusal {
     /// Providers would not accept the name.
-    #[error("{0:?} is not a valid tool name: use letters, digits, _ and -, at most {NAME_CHARS_AT_MOST}")]
+    #[error("{0:?} is not a valid tool name: use letters, digits, _ and -, at most {MAX_NAME_CHARS}")]
     Name(String),
     /// The name is already taken by a tool that the same agent may have.
     #[error("there is already a tool {0:?}")]
@@ -97,7 +97,7 @@ pub enum ToolRefusal {
     #[error("the arguments of the tool {0:?} cannot be checked: {1}")]
     Schema(String, String),
     /// There are too many tools.
-    #[error("there are already {TOOLS_AT_MOST} tools; {0:?} was not added")]
+    #[error("there are already {MAX_TOOLS} tools; {0:?} was not added")]
     TooMany(String),
 }
 
@@ -131,15 +131,15 @@ impl Tools {
     /// Adds a tool. No agent may have two tools whose names are equal, ignoring case.
     pub fn register(&mut self, tool: Tool) -> Result<(), ToolRefusal> {
         let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-        if tool.name.is_empty() || tool.name.len() > NAME_CHARS_AT_MOST || !is_plain(&tool.name) {
-            return Err(ToolRefusal::Name(text::truncate(&text::one_line(&tool.name), NAME_CHARS_AT_MOST)));
+        if tool.name.is_empty() || tool.name.len() > MAX_NAME_CHARS || !is_plain(&tool.name) {
+            return Err(ToolRefusal::Name(text::truncate(&text::one_line(&tool.name), MAX_NAME_CHARS)));
         }
         let others = self.names.0.iter().filter(|other| other.scope.overlaps(&tool.scope)).cloned().collect();
         let others = ToolNames(others, std::collections::BTreeMap::new());
         if std::iter::once(&tool.name).chain(&tool.aliases).any(|name| others.resolve(name).is_some()) {
             return Err(ToolRefusal::Taken(tool.name));
         }
-        if self.tools.len() >= TOOLS_AT_MOST {
+        if self.tools.len() >= MAX_TOOLS {
             return Err(ToolRefusal::TooMany(tool.name));
         }
         let checker = Checker::new(tool.parameters.clone());

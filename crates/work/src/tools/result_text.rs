@@ -3,28 +3,28 @@
 use std::borrow::Cow;
 
 use super::order::{ToolImage, ToolOutput};
-use super::plan::{Excerpt, Work, file_name};
+use super::plan::{Excerpt, Work, agent_file_name};
 use crate::base::{Id, text};
 use crate::mind::CallEnd;
 use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileResult, TextMatch, Unsearched};
 
 /// The maximum length of a file shown at once, in characters: about ten thousand tokens.
-pub const READ_CHARS_AT_MOST: usize = 40_000;
+pub const MAX_READ_CHARS: usize = 40_000;
 /// The maximum length of a file returned as data, in characters.
-const DATA_CHARS_AT_MOST: usize = 120_000;
+const MAX_DATA_CHARS: usize = 120_000;
 /// The maximum length of lists of paths and matches, in characters.
-pub const LIST_CHARS_AT_MOST: usize = 12_000;
+pub const MAX_LIST_CHARS: usize = 12_000;
 /// A text counts as binary if it has at least this number of unprintable characters, and at least one in `ODD_SHARE`.
-const ODD_CHARS_AT_LEAST: usize = 8;
+const MIN_ODD_CHARS: usize = 8;
 const ODD_SHARE: usize = 20;
 /// How many images of a result are named one by one.
-const IMAGES_NAMED_AT_MOST: usize = 8;
+const MAX_IMAGES_NAMED: usize = 8;
 /// How many agents are suggested if a name is unknown, besides the one with the most similar name.
-const AGENTS_SUGGESTED_AT_MOST: usize = 20;
+const MAX_AGENTS_SUGGESTED: usize = 20;
 /// The maximum length of reasons from elsewhere, in characters.
-const REASON_CHARS_AT_MOST: usize = 2_000;
+const MAX_REASON_CHARS: usize = 2_000;
 /// The maximum length of shown paths, in characters.
-const PATH_CHARS_AT_MOST: usize = 400;
+const MAX_PATH_CHARS: usize = 400;
 
 /// The result of a file order.
 pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> String {
@@ -69,7 +69,7 @@ pub fn refused_part(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let reasons = text::truncate(&unbroken(&reasons.join("; ")), REASON_CHARS_AT_MOST);
+    let reasons = text::truncate(&unbroken(&reasons.join("; ")), MAX_REASON_CHARS);
     format!("\nThis file belongs to an element of the room, which did not accept all of it: {reasons}. Read it again.")
 }
 
@@ -87,7 +87,7 @@ fn merged(done: &[FileResult], crossed: &[String], left_out: &[String]) -> Strin
     };
     for (head, files) in [("Not merged", crossed), ("Never merged", left_out)] {
         if !files.is_empty() {
-            let files = text::truncate(&unbroken(&files.join("; ")), REASON_CHARS_AT_MOST);
+            let files = text::truncate(&unbroken(&files.join("; ")), MAX_REASON_CHARS);
             words.push_str(&format!("\n{head}, and still only in your copy: {files}"));
         }
     }
@@ -133,7 +133,7 @@ fn list(paths: &[String]) -> (String, usize) {
     for path in paths {
         let path = quoted(path);
         chars += path.chars().count() + 2;
-        if chars > LIST_CHARS_AT_MOST {
+        if chars > MAX_LIST_CHARS {
             break;
         }
         named.push(path);
@@ -161,7 +161,7 @@ fn found(operation: Option<&FileOperation>, matches: &[TextMatch], more: usize) 
             number => format!("{}:{number}: {}", unbroken(&found.path), unbroken(&found.text)),
         };
         chars += line.chars().count() + 1;
-        if chars > LIST_CHARS_AT_MOST || left_out > more {
+        if chars > MAX_LIST_CHARS || left_out > more {
             left_out += 1;
             continue;
         }
@@ -222,8 +222,8 @@ fn data(content: &str, excerpt: Excerpt) -> String {
     let lines = content.split_inclusive('\n').skip(excerpt.first_line.max(1) - 1);
     let wanted: String = lines.take(excerpt.lines.unwrap_or(usize::MAX)).collect();
     match wanted.chars().count() {
-        chars if chars > DATA_CHARS_AT_MOST => error(&format!(
-            "this is {chars} characters, but at most {DATA_CHARS_AT_MOST} can be returned at once; read it in parts, \
+        chars if chars > MAX_DATA_CHARS => error(&format!(
+            "this is {chars} characters, but at most {MAX_DATA_CHARS} can be returned at once; read it in parts, \
              using line and limit"
         )),
         _ => serde_json::json!({ "content": wanted }).to_string(),
@@ -252,13 +252,13 @@ fn shown(content: &str, excerpt: Option<Excerpt>) -> String {
             continue;
         }
         let line_chars = line.chars().count();
-        if chars + line_chars > READ_CHARS_AT_MOST {
+        if chars + line_chars > MAX_READ_CHARS {
             if chars == 0 {
                 // A single line beyond the limit: only its beginning can be shown.
-                shown.extend(line.chars().take(READ_CHARS_AT_MOST));
-                let rest = line_chars - READ_CHARS_AT_MOST;
+                shown.extend(line.chars().take(MAX_READ_CHARS));
+                let rest = line_chars - MAX_READ_CHARS;
                 shown += &format!("\n[… cut, {rest} more characters in this line]");
-                chars = READ_CHARS_AT_MOST;
+                chars = MAX_READ_CHARS;
                 continue;
             }
             next_line = Some(number);
@@ -302,7 +302,7 @@ impl Outcome {
 }
 
 /// The agents to suggest if a name is unknown: first the one with the most similar name, even if it is `left_out`, then
-/// up to [`AGENTS_SUGGESTED_AT_MOST`] others without `left_out`.
+/// up to [`MAX_AGENTS_SUGGESTED`] others without `left_out`.
 pub fn suggested_agents<'a>(
     name: &str,
     agents: impl IntoIterator<Item = &'a Id>,
@@ -311,7 +311,7 @@ pub fn suggested_agents<'a>(
     let agents: Vec<&str> = agents.into_iter().map(|id| &**id).collect();
     let near = text::nearest(name, agents.iter().copied());
     let others = agents.into_iter().filter(|id| Some(*id) != near && Some(*id) != left_out);
-    near.into_iter().chain(others.take(AGENTS_SUGGESTED_AT_MOST)).map(str::to_owned).collect()
+    near.into_iter().chain(others.take(MAX_AGENTS_SUGGESTED)).map(str::to_owned).collect()
 }
 
 /// The outcome of starting another agent.
@@ -356,7 +356,7 @@ pub enum Spawned {
 
 /// The result of starting another agent; `path` is its file.
 pub fn spawned(path: &str, outcome: &Spawned) -> Outcome {
-    let name = quoted(path_below_agents(path));
+    let name = quoted(agent_file_name(path));
     let words = match outcome {
         Spawned::Activated { depth, depth_limit, is_new } => {
             let done = if *is_new { "Created and activated" } else { "Activated" };
@@ -468,7 +468,7 @@ pub enum SignalOutcome {
 
 /// The result of a signal; `parent` is the file of the parent's profile.
 pub fn signalled(parent: &str, outcome: &SignalOutcome) -> Outcome {
-    let name = quoted(path_below_agents(parent));
+    let name = quoted(agent_file_name(parent));
     let words = match outcome {
         SignalOutcome::Sent => format!("Message sent to parent {name}. Re-activating."),
         SignalOutcome::NoParent => "Error: no agent started you; there is nobody to signal.".to_owned(),
@@ -495,15 +495,15 @@ pub fn output(output: &ToolOutput, kept: &[ToolImage]) -> String {
         _ => readable(&output.text).into_owned(),
     };
     let chars = text.chars().count();
-    let mut shown: String = text.chars().take(READ_CHARS_AT_MOST).collect();
-    if chars > READ_CHARS_AT_MOST {
-        shown += &format!("\n[… cut, {} more characters]", chars - READ_CHARS_AT_MOST);
+    let mut shown: String = text.chars().take(MAX_READ_CHARS).collect();
+    if chars > MAX_READ_CHARS {
+        shown += &format!("\n[… cut, {} more characters]", chars - MAX_READ_CHARS);
     }
-    for image in output.images.iter().take(IMAGES_NAMED_AT_MOST) {
+    for image in output.images.iter().take(MAX_IMAGES_NAMED) {
         let why = if kept.contains(image) { "" } else { "too large to be kept" };
         shown += &format!("\n{}", self::image(image, why));
     }
-    match output.images.len().saturating_sub(IMAGES_NAMED_AT_MOST) {
+    match output.images.len().saturating_sub(MAX_IMAGES_NAMED) {
         0 => {}
         more => shown += &format!("\n[{more} more images]"),
     }
@@ -528,7 +528,7 @@ fn is_text(text: &str) -> bool {
     let is_odd =
         |c: &char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}')) || *c == char::REPLACEMENT_CHARACTER;
     let odd = text.chars().filter(is_odd).count();
-    !text.contains('\0') && (odd < ODD_CHARS_AT_LEAST || odd * ODD_SHARE < text.chars().count())
+    !text.contains('\0') && (odd < MIN_ODD_CHARS || odd * ODD_SHARE < text.chars().count())
 }
 
 /// The result of an external tool that reports a failure.
@@ -573,16 +573,16 @@ pub fn refused(note: Option<&str>) -> String {
 
 /// An error with this message.
 pub fn error(what: &str) -> String {
-    let what = text::truncate(readable(what).trim(), REASON_CHARS_AT_MOST);
+    let what = text::truncate(readable(what).trim(), MAX_REASON_CHARS);
     if what.starts_with("Error") { what } else { format!("Error: {what}") }
 }
 
 fn reason(why: &str) -> String {
-    text::truncate(&unbroken(why.trim().trim_end_matches('.')), REASON_CHARS_AT_MOST)
+    text::truncate(&unbroken(why.trim().trim_end_matches('.')), MAX_REASON_CHARS)
 }
 
 fn quoted(path: &str) -> String {
-    format!("'{}'", text::truncate(&unbroken(path), PATH_CHARS_AT_MOST).replace('\\', "\\\\").replace('\'', "\\'"))
+    format!("'{}'", text::truncate(&unbroken(path), MAX_PATH_CHARS).replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 /// The text in one line, so that a name cannot look like a separate line.

@@ -26,7 +26,7 @@ fn the_agent_with_the_most_similar_name_is_suggested_first() {
     let all: Vec<Id> = (0..40).map(|number| format!("agent-{number}").into()).chain(["writer".into()]).collect();
     let found = suggested_agents("writr", &all, Some("agent-0"));
     assert_eq!(found[..3], ["writer", "agent-1", "agent-2"]);
-    assert_eq!(found.len(), 1 + AGENTS_SUGGESTED_AT_MOST);
+    assert_eq!(found.len(), 1 + MAX_AGENTS_SUGGESTED);
     assert_eq!(suggested_agents("writr", &all[38..], Some("writer")), ["writer", "agent-38", "agent-39"]);
     assert_eq!(suggested_agents("zzz", &all[39..], None), ["agent-39", "writer"]);
 }
@@ -104,7 +104,7 @@ fn a_file_is_shown_unchanged_and_cut_where_it_is_long() {
     let lines: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
     let first = reading(&lines, None);
     let next: usize = first.rsplit("from_line ").next().unwrap().trim_end_matches(']').parse().unwrap();
-    assert!(first.chars().count() <= READ_CHARS_AT_MOST + 100);
+    assert!(first.chars().count() <= MAX_READ_CHARS + 100);
     // Reading from that position shows the rest, without repetition.
     let mut whole = String::new();
     let mut offset = Some(1);
@@ -133,7 +133,7 @@ fn a_range_of_lines_can_be_requested() {
 
 #[test]
 fn a_very_long_line_is_truncated_and_the_rest_can_still_be_read() {
-    let text = format!("{}\nlast", "ä".repeat(READ_CHARS_AT_MOST + 7));
+    let text = format!("{}\nlast", "ä".repeat(MAX_READ_CHARS + 7));
     let shown = reading(&text, None);
     assert!(shown.contains("[… cut, 8 more characters in this line]"), "{}", &shown[shown.len() - 200..]);
     assert!(shown.ends_with("[… cut, 4 more characters; continue with from_line 2]"));
@@ -147,7 +147,7 @@ fn lists_and_matches_are_limited_and_names_stay_on_one_line() {
     let listed = files(Some(&file(FileOperation::List { prefix: String::new() })), &Ok(answer));
     let count = listed.matches("artifacts/").count();
     assert!(listed.ends_with(&format!("[… cut, {} more files; list with a longer prefix]", 5_010 - count)));
-    assert!(listed.chars().count() < LIST_CHARS_AT_MOST + 100);
+    assert!(listed.chars().count() < MAX_LIST_CHARS + 100);
 
     let search = file(FileOperation::Search { text: Some("it's".into()), glob: None });
     let none = FileAnswer::Matches { matches: Vec::new(), more: 0, unsearched: Unsearched::default() };
@@ -245,6 +245,6 @@ fn binary_content_is_replaced_by_its_size() {
     {
         assert_eq!(readable(text), text);
     }
-    let huge = of(&"x".repeat(READ_CHARS_AT_MOST + 7));
+    let huge = of(&"x".repeat(MAX_READ_CHARS + 7));
     assert!(huge.ends_with("\n[… cut, 7 more characters]"), "{}", huge.len());
 }

@@ -20,10 +20,10 @@ use crate::mind::ToolSchema;
 /// The maximum length of a wrong value in an error, in characters.
 const SHOWN_CHARS: usize = 60;
 /// How many argument names an error lists.
-const NAMES_AT_MOST: usize = 12;
+const MAX_NAMES: usize = 12;
 
 /// The maximum nesting depth of `anyOf`, `oneOf` and `allOf`, references followed.
-const NESTED_AT_MOST: usize = 64;
+const MAX_NESTED: usize = 64;
 
 /// A schema of arguments with its validator.
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl<'a> SchemaScope<'a> {
     /// Follows the references of a schema to the schema that they name.
     fn meant(self, schema: &'a Value) -> &'a Value {
         let mut meant = schema;
-        for _ in 0..NESTED_AT_MOST {
+        for _ in 0..MAX_NESTED {
             let Some(reference) = meant.get("$ref").and_then(Value::as_str) else { break };
             match schema_rules::referred(self.root, reference) {
                 Some(part) => meant = part,
@@ -109,7 +109,7 @@ fn parts(schema: &Value) -> Option<(&[Value], bool)> {
 /// matches.
 fn fitted<'a>(within: SchemaScope<'a>, (parts, is_all): (&'a [Value], bool), value: Value, at: &str) -> Value {
     let within = within.deeper();
-    if within.depth > NESTED_AT_MOST {
+    if within.depth > MAX_NESTED {
         return value;
     }
     let fits = |part: &'a Value, value: &Value| check_value(within, part, value.clone(), at).ok();
@@ -191,7 +191,7 @@ fn unknown(name: &str, within: &str, properties: &Map<String, Value>) -> String 
     let remedy = match text::nearest(name, known.clone()) {
         Some(near) => format!("did you mean '{within}{near}'?"),
         None => {
-            let known: Vec<&str> = known.take(NAMES_AT_MOST).collect();
+            let known: Vec<&str> = known.take(MAX_NAMES).collect();
             if known.is_empty() { "it has none".to_owned() } else { format!("there are {}", known.join(", ")) }
         }
     };
@@ -326,7 +326,7 @@ fn expected(schema: &Value) -> String {
         words += &format!(" of at most {most}");
     }
     if let Some(of) = schema.get("enum").and_then(Value::as_array) {
-        words = format!("one of {}", of.iter().take(NAMES_AT_MOST).map(shown).collect::<Vec<_>>().join(", "));
+        words = format!("one of {}", of.iter().take(MAX_NAMES).map(shown).collect::<Vec<_>>().join(", "));
     }
     match schema.get("description").and_then(Value::as_str) {
         Some(about) => format!("{words} ({})", about.trim_end_matches('.')),

@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 use crate::base::text;
 
 /// The maximum size of a schema as JSON, in bytes.
-const SCHEMA_BYTES_AT_MOST: usize = 256 * 1024;
+const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// The maximum nesting depth of schemas that apply to the same value, references followed.
-const NESTED_AT_MOST: usize = 64;
+const MAX_NESTED: usize = 64;
 /// The maximum number of steps for checking that a schema is finite.
-const STEPS_AT_MOST: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// The maximum length of a library's error, in characters.
 const WHY_CHARS: usize = 300;
 /// How many errors are examined to report the first.
-const FAULTS_AT_MOST: usize = 100;
+const MAX_FAULTS: usize = 100;
 /// The maximum number of backtracking steps of a pattern; beyond it the pattern counts as not matching.
-const BACKTRACKS_AT_MOST: usize = 20_000;
+const MAX_BACKTRACKS: usize = 20_000;
 
 /// Keywords whose schemas apply to the same value as the schema that contains them.
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
@@ -28,8 +28,8 @@ const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
 /// Creates a validator for a schema of arguments; the error says why the schema is rejected.
 pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
     let Some(keys) = schema.as_object() else { return Err("the schema is not an object".to_owned()) };
-    if schema.to_string().len() > SCHEMA_BYTES_AT_MOST {
-        return Err(format!("the schema is longer than {} KiB", SCHEMA_BYTES_AT_MOST / 1024));
+    if schema.to_string().len() > MAX_SCHEMA_BYTES {
+        return Err(format!("the schema is longer than {} KiB", MAX_SCHEMA_BYTES / 1024));
     }
     match keys.get("type") {
         None => {}
@@ -37,7 +37,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
         Some(other) => return Err(format!("the schema is for {other}, but arguments are an object")),
     }
     check_finite(schema)?;
-    let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACKS_AT_MOST).size_limit(1 << 20);
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS).size_limit(1 << 20);
     let options = jsonschema::options().offline().with_pattern_options(patterns).should_validate_formats(true);
     options.build(schema).map_err(|error| text::truncate(&text::one_line(&error.to_string()), WHY_CHARS))
 }
@@ -45,7 +45,7 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
 /// The first error of arguments, as a sentence for the model. The choice is deterministic.
 pub(super) fn fault(validator: &Validator, arguments: &Map<String, Value>) -> Option<String> {
     let arguments = Value::Object(arguments.clone());
-    let faults = validator.iter_errors(&arguments).take(FAULTS_AT_MOST);
+    let faults = validator.iter_errors(&arguments).take(MAX_FAULTS);
     let (at, why) = faults.map(|error| (error.instance_path().to_string(), error.masked().to_string())).min()?;
     let why = text::truncate(&text::one_line(&why), WHY_CHARS);
     let at = at.trim_start_matches('/').replace('/', ".");
@@ -67,7 +67,7 @@ fn check_finite(root: &Value) -> Result<(), String> {
     let mut steps = 0;
     while let Some((part, depth)) = open.pop() {
         steps += 1;
-        if steps > STEPS_AT_MOST || depth > NESTED_AT_MOST * 2 {
+        if steps > MAX_STEPS || depth > MAX_NESTED * 2 {
             return Err("the schema is too complex".to_owned());
         }
         match part {
@@ -100,7 +100,7 @@ fn check_finite(root: &Value) -> Result<(), String> {
 
 fn nested(root: &Value, part: &Value, depth: usize, steps: &mut usize) -> Result<(), String> {
     *steps += 1;
-    if depth > NESTED_AT_MOST || *steps > STEPS_AT_MOST {
+    if depth > MAX_NESTED || *steps > MAX_STEPS {
         return Err("the schema refers to itself endlessly".to_owned());
     }
     let Some(keys) = part.as_object() else { return Ok(()) };

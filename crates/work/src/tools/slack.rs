@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::desk::{DeskOrder, NAME_CHARS_AT_MOST, order};
+use super::desk::{DeskOrder, MAX_NAME_CHARS, order};
 use super::files::{object, text_schema};
 use super::tool::Tool;
 use crate::gate::{DeclaredTouch, Power, TouchKind};
 
 /// The maximum length of a message: Slack truncates longer ones.
-const MESSAGE_CHARS_AT_MOST: usize = 4_000;
+const MAX_MESSAGE_CHARS: usize = 4_000;
 /// How many messages are read by default, and at most.
 const READ: usize = 20;
-const READ_AT_MOST: usize = 200;
+const MAX_READ: usize = 200;
 /// The file with the messages received from Slack.
 pub const SLACK_INBOX: &str = "inbox/slack-messages.jsonl";
 /// The file to which messages for Slack are written if they are not sent.
@@ -25,9 +25,9 @@ pub(super) fn slack_read() -> Tool {
          instructions.",
         object(
             json!({
-                "channel": text_schema(NAME_CHARS_AT_MOST, "Only messages in this channel."),
-                "from": text_schema(NAME_CHARS_AT_MOST, "Only messages from this person."),
-                "count": { "type": "integer", "minimum": 1, "maximum": READ_AT_MOST,
+                "channel": text_schema(MAX_NAME_CHARS, "Only messages in this channel."),
+                "from": text_schema(MAX_NAME_CHARS, "Only messages from this person."),
+                "count": { "type": "integer", "minimum": 1, "maximum": MAX_READ,
                            "description": "The maximum number of messages; default 20." },
             }),
             &[],
@@ -51,9 +51,9 @@ pub(super) fn slack_send() -> Tool {
         "Send a message to Slack. A person is asked first and sees the whole text.",
         object(
             json!({
-                "channel": text_schema(NAME_CHARS_AT_MOST, "The channel or person, such as #ops or @sarah."),
-                "text": text_schema(MESSAGE_CHARS_AT_MOST, "The text of the message."),
-                "thread_ts": text_schema(NAME_CHARS_AT_MOST, "The ts of a message, to answer in its thread."),
+                "channel": text_schema(MAX_NAME_CHARS, "The channel or person, such as #ops or @sarah."),
+                "text": text_schema(MAX_MESSAGE_CHARS, "The text of the message."),
+                "thread_ts": text_schema(MAX_NAME_CHARS, "The ts of a message, to answer in its thread."),
             }),
             &["channel", "text"],
         ),

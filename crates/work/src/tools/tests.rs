@@ -210,7 +210,7 @@ fn calls_become_orders() {
 
 #[test]
 fn a_wrong_argument_is_named_with_what_was_expected() {
-    let long = "x".repeat(files::CONTENT_CHARS_AT_MOST + 1);
+    let long = "x".repeat(files::MAX_CONTENT_CHARS + 1);
     let spawn = |content: &str| json!({ "filename": "bea.md", "content": content, "task": "Go." });
     for (name, arguments, words) in [
         ("vfs_read", json!({}), &["'path' is missing", "such as artifacts/spec.md"][..]),

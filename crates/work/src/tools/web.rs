@@ -17,9 +17,9 @@ use crate::schedule::{InputJournal, InputQueue};
 /// The executor of web requests.
 pub const WEB: &str = "web";
 /// The maximum length of an address, in characters.
-const ADDRESS_CHARS_AT_MOST: usize = 2_000;
+const MAX_ADDRESS_CHARS: usize = 2_000;
 /// The maximum length of a request body, in characters.
-const BODY_CHARS_AT_MOST: usize = 200_000;
+const MAX_BODY_CHARS: usize = 200_000;
 /// How many requests run in parallel; the others wait.
 const REQUESTS_IN_PARALLEL: usize = 8;
 /// Methods without side effects: they may be repeated after the workshop was stopped.
@@ -40,12 +40,12 @@ struct WebOrder {
 pub(super) fn web_fetch() -> Tool {
     let arguments = object(
         json!({
-            "url": { "type": "string", "minLength": 1, "maxLength": ADDRESS_CHARS_AT_MOST,
+            "url": { "type": "string", "minLength": 1, "maxLength": MAX_ADDRESS_CHARS,
                      "description": "The address, with https:// or http://." },
             "method": { "type": "string", "enum": METHODS, "maxLength": 10, "description": "The method; default GET." },
             "headers": { "type": "object", "additionalProperties": { "type": "string" },
                          "description": "Headers by name." },
-            "body": { "type": "string", "maxLength": BODY_CHARS_AT_MOST, "description": "The body of the request." },
+            "body": { "type": "string", "maxLength": MAX_BODY_CHARS, "description": "The body of the request." },
         }),
         &["url"],
     );

@@ -6,7 +6,7 @@ use super::model::Task;
 use crate::base::text::slug;
 
 /// The maximum number of letters of an id that is derived from a title, before its number.
-const LETTERS_AT_MOST: usize = 40;
+const MAX_LETTERS: usize = 40;
 
 /// Gives an id to every task without one, in file order.
 pub(super) fn assign(tasks: &mut [Task]) {
@@ -28,7 +28,7 @@ pub(super) fn for_title(title: &str, tasks: &[Task]) -> String {
 }
 
 fn stem(title: &str) -> String {
-    let short: String = slug(title).chars().take(LETTERS_AT_MOST).collect();
+    let short: String = slug(title).chars().take(MAX_LETTERS).collect();
     let short = short.trim_end_matches('-');
     if short.is_empty() { "task".to_owned() } else { short.to_owned() }
 }

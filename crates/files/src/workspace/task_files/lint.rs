@@ -42,7 +42,7 @@ pub fn problems(path: &str, file: &TaskFile, known: &LintContext) -> Vec<Problem
 }
 
 /// The maximum number of reported problems per file.
-const PROBLEMS_AT_MOST: usize = 50;
+const MAX_PROBLEMS: usize = 50;
 
 /// Returns the problems of each file that has any. The file of approvals is skipped: it is checked when the answers are
 /// read.
@@ -55,7 +55,7 @@ pub fn problems_by_file(
     known.other_ids = Some(ids.collect());
     let found = files.iter().filter(|(path, _)| *path != APPROVALS_FILE).map(|(path, file)| {
         let mut problems = problems(path, file, &known);
-        problems.truncate(PROBLEMS_AT_MOST);
+        problems.truncate(MAX_PROBLEMS);
         (path.clone(), problems)
     });
     found.filter(|(_, problems)| !problems.is_empty()).collect()

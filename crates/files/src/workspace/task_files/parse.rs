@@ -11,7 +11,7 @@ use crate::base::Severity;
 
 const BLANK: [char; 2] = [' ', '\t'];
 /// The maximum depth of tasks; deeper ones are reported and treated as if they were at this depth.
-const DEPTH_AT_MOST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Parses a task file. Parsing never fails: errors are among the issues of the file.
 pub fn parse(text: impl Into<String>) -> TaskFile {
@@ -201,8 +201,8 @@ impl Reader<'_> {
         } else if indent != expected || has_tab {
             let what = format!("the task is indented by {indent} instead of {expected} spaces");
             self.error(Code::BadIndentation, Some(index), dash, what);
-        } else if depth >= DEPTH_AT_MOST {
-            let what = format!("the task is nested more than {DEPTH_AT_MOST} deep");
+        } else if depth >= MAX_DEPTH {
+            let what = format!("the task is nested more than {MAX_DEPTH} deep");
             self.error(Code::BadIndentation, Some(index), dash, what);
         }
         self.tasks.push(Task {
@@ -228,7 +228,7 @@ impl Reader<'_> {
         for field in fields {
             self.add(index, field);
         }
-        if depth < DEPTH_AT_MOST {
+        if depth < MAX_DEPTH {
             self.open.push(index);
         }
         for task in &self.open {

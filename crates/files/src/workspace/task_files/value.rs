@@ -5,7 +5,7 @@ use super::model::{Quote, Value};
 use super::quoting;
 
 /// The maximum number of digits of a number. Longer ones are text, because they would not be exact.
-const DIGITS_AT_MOST: usize = 15;
+const MAX_DIGITS: usize = 15;
 
 /// The key whose value is always text.
 pub const ID_KEY: &str = "id";
@@ -33,7 +33,7 @@ pub fn number(text: &str) -> Option<f64> {
         && part.is_none_or(is_digits)
         && (whole == "0" || !whole.starts_with('0'))
         && text != "-0"
-        && digits.len() <= DIGITS_AT_MOST;
+        && digits.len() <= MAX_DIGITS;
     is_number.then(|| text.parse().ok()).flatten()
 }
 

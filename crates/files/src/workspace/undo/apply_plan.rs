@@ -22,9 +22,9 @@ const FOLDER: &str = "undone";
 /// The number of records that are kept.
 const KEPT: usize = 50;
 /// The maximum size of a record, in bytes.
-const RECORD_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+const MAX_RECORD_BYTES: u64 = 256 * 1024 * 1024;
 /// The maximum size of a file that is changed, in bytes.
-const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The number of unchanged lines around each change in a diff.
 const LINES_AROUND: usize = 3;
 
@@ -242,7 +242,7 @@ impl FileAccess {
                 // A missing file is an error only if something is to be written there.
                 Err(_) => Ok(None),
             },
-            Self::AtRest(files) => files.read(&workspace_path(path)?, BYTES_AT_MOST).map_err(|error| error.to_string()),
+            Self::AtRest(files) => files.read(&workspace_path(path)?, MAX_BYTES).map_err(|error| error.to_string()),
         }
     }
 
@@ -321,7 +321,7 @@ fn numbers(dir: &Path) -> Vec<u64> {
 }
 
 fn read(dir: &Path, number: u64) -> Option<UndoRecord> {
-    let text = safe_fs::read_text(&dir.join(FOLDER).join(name(number)), RECORD_BYTES_AT_MOST).ok()??;
+    let text = safe_fs::read_text(&dir.join(FOLDER).join(name(number)), MAX_RECORD_BYTES).ok()??;
     serde_json::from_str(&text).ok()
 }
 

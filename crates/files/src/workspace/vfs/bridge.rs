@@ -20,7 +20,7 @@ use crate::store::Store;
 /// The interval at which a waiting bridge checks whether the log has written the tick that issued an order.
 const LOG_LOOK: Duration = Duration::from_millis(1);
 /// The maximum time for handing over the last records of a room.
-const HAND_OVER_AT_MOST: Duration = Duration::from_secs(10);
+const MAX_HAND_OVER: Duration = Duration::from_secs(10);
 /// The maximum number of events per tick.
 const MAX_EVENTS_PER_TICK: usize = 500;
 
@@ -200,7 +200,7 @@ pub fn send_all(world: &mut World, timeout: Duration) {
 /// passed.
 pub fn hand_over(world: &mut World, records: Vec<FileOrder>) -> bool {
     let mut bridge = world.resource_mut::<FileBridge>();
-    let until = Instant::now() + HAND_OVER_AT_MOST;
+    let until = Instant::now() + MAX_HAND_OVER;
     for mut record in records {
         if let FileOperation::Record { path, .. } = &record.operation {
             bridge.last_records.insert(record.key.clone(), path.clone());

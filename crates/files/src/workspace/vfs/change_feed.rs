@@ -9,7 +9,7 @@ use super::path::{FileKind, kind_of};
 use crate::store::FileHead;
 
 /// The maximum number of files in the feed; beyond that, it only reports that everything may have changed.
-const FILES_AT_MOST: usize = 4096;
+const MAX_FILES: usize = 4096;
 
 /// The listing entry of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,7 +84,7 @@ impl ChangeFeed {
             return;
         }
         waiting.files.insert(file.info.path.clone(), file);
-        if waiting.files.len() > FILES_AT_MOST {
+        if waiting.files.len() > MAX_FILES {
             *waiting = Waiting { is_incomplete: true, ..Waiting::default() };
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn too_many_changes_are_reported_as_incomplete() {
         let feed = ChangeFeed::default();
-        (0..FILES_AT_MOST + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
+        (0..MAX_FILES + 9).for_each(|number| feed.push(changed(&number.to_string(), 1)));
         assert_eq!(feed.take(), ChangedFiles { files: Vec::new(), is_incomplete: true });
         feed.push(changed("a", 1));
         assert_eq!(feed.take().files, [changed("a", 1)]);

@@ -11,7 +11,7 @@ use crate::base::hash::content_hash;
 use crate::safe_fs::{EntryKind, Folder, Replacement};
 
 /// The maximum number of files and folders examined for a glob.
-const ENTRIES_AT_MOST: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 
 /// Direct access to the files of a workspace that no file service of this process has open.
 pub struct DirectFiles(Root);
@@ -108,8 +108,8 @@ impl Walk<'_> {
         let failure = |error: io::Error| DirectFileError(format!("'{lead}' cannot be listed: {error}."));
         for (name, kind) in folder.entries().map_err(failure)? {
             self.seen += 1;
-            if self.seen > ENTRIES_AT_MOST {
-                return Err(DirectFileError(format!("there are more than {ENTRIES_AT_MOST} files; name one.")));
+            if self.seen > MAX_ENTRIES {
+                return Err(DirectFileError(format!("there are more than {MAX_ENTRIES} files; name one.")));
             }
             let Ok(path) = WorkspacePath::new(&format!("{lead}{name}")) else { continue };
             if name.starts_with('.') {

@@ -5,13 +5,13 @@ use crate::base::paths::{file_name, folder_of};
 use crate::base::text::truncate;
 
 /// The maximum number of similar names that are suggested for a missing file.
-const SIMILAR_AT_MOST: usize = 3;
+const MAX_SIMILAR: usize = 3;
 /// The maximum number of names that are compared letter by letter; more would take too long.
-const COMPARED_AT_MOST: usize = 100_000;
+const MAX_COMPARED: usize = 100_000;
 /// The maximum number of lines that are suggested for a missing passage.
-const LINES_AT_MOST: usize = 3;
+const MAX_LINES: usize = 3;
 /// The maximum number of lines of a text that are compared.
-const LINES_COMPARED_AT_MOST: usize = 5000;
+const MAX_LINES_COMPARED: usize = 5000;
 /// The maximum number of characters of a line that are shown or compared.
 const LINE_CHARS: usize = 120;
 
@@ -51,7 +51,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
         let is_below = path.starts_with(wanted);
         let last = file_name(path);
         // Most paths are skipped without allocating.
-        if (last.len().abs_diff(wanted_name.len()) > 4 && !is_below) || compared >= COMPARED_AT_MOST {
+        if (last.len().abs_diff(wanted_name.len()) > 4 && !is_below) || compared >= MAX_COMPARED {
             if last == wanted_last {
                 found.push((2.0, path));
             }
@@ -72,7 +72,7 @@ fn similar<'a>(wanted: &str, paths: &[&'a str]) -> Vec<&'a str> {
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    found.into_iter().take(SIMILAR_AT_MOST).map(|(_, path)| path).collect()
+    found.into_iter().take(MAX_SIMILAR).map(|(_, path)| path).collect()
 }
 
 /// Replaces `old`, which must occur exactly once, with `new`. The error names similar lines, or says that there are
@@ -105,7 +105,7 @@ fn line_of(text: &str, at: usize) -> usize {
 fn nearest_lines(text: &str, old: &str) -> String {
     let wanted = old.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
     let wanted: String = wanted.chars().take(LINE_CHARS).collect();
-    let lines = text.lines().take(LINES_COMPARED_AT_MOST).enumerate();
+    let lines = text.lines().take(MAX_LINES_COMPARED).enumerate();
     let mut near: Vec<(f64, usize, &str)> = lines
         .map(|(index, line)| {
             let start: String = line.trim().chars().take(LINE_CHARS).collect();
@@ -120,7 +120,7 @@ fn nearest_lines(text: &str, old: &str) -> String {
     }
     let named: Vec<String> = near
         .iter()
-        .take(LINES_AT_MOST)
+        .take(MAX_LINES)
         .map(|(_, number, line)| format!("line {number}: '{}'", truncate(line, LINE_CHARS)))
         .collect();
     format!(" Nearest: {}", named.join("; "))

@@ -31,11 +31,11 @@ use crate::base::{Problem, globs};
 use crate::store::{FileHead, FileVersions, StoreError};
 
 /// The maximum length of a prefix or a search text, in bytes.
-const WANTED_BYTES_AT_MOST: usize = 4096;
+const MAX_WANTED_BYTES: usize = 4096;
 /// The maximum number of skipped files that a search result names.
 const UNSEARCHED_NAMED: usize = 5;
 /// The maximum number of tasks that wait for an idle moment; beyond that, the oldest is dropped.
-const IDLE_TASKS_AT_MOST: usize = 20_000;
+const MAX_IDLE_TASKS: usize = 20_000;
 
 /// Why the files of a workspace cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -230,7 +230,7 @@ impl Executor {
     }
 
     pub(super) fn push_idle_task(&mut self, later: IdleTask) {
-        if self.idle_tasks.len() >= IDLE_TASKS_AT_MOST {
+        if self.idle_tasks.len() >= MAX_IDLE_TASKS {
             self.idle_tasks.pop_front();
         }
         self.idle_tasks.push_back(later);
@@ -428,7 +428,7 @@ impl Executor {
         if text.is_some_and(|text| text.contains(['\n', '\r'])) {
             return Err(invalid_request("search for a text on one line.".to_owned()));
         }
-        if text.is_some_and(|text| text.len() > WANTED_BYTES_AT_MOST) {
+        if text.is_some_and(|text| text.len() > MAX_WANTED_BYTES) {
             return Err(invalid_request("the text to search for is too long.".to_owned()));
         }
         let wanted = wanted.filter(|glob| !glob.is_empty()).map(globs::plain).transpose();
@@ -602,7 +602,7 @@ pub(super) fn history(error: &StoreError) -> FileFailure {
 }
 
 fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {
-    if prefix.len() > WANTED_BYTES_AT_MOST {
+    if prefix.len() > MAX_WANTED_BYTES {
         return Err(invalid_request("the prefix is too long.".to_owned()));
     }
     let prefix = prefix.strip_prefix("./").or_else(|| prefix.strip_prefix('/')).unwrap_or(prefix);

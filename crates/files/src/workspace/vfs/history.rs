@@ -14,7 +14,7 @@ use crate::base::{Author, Problem};
 use crate::store::{FileVersion, FileVersions, StoreError};
 
 /// The maximum number of bytes of a file that are read for a person.
-const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Completes the changes on disk that a previous process was interrupted in. The caller must hold `dir` (see
 /// [`crate::store::Store`]) and call this before it reads the files, so that none of these changes is mistaken for an
@@ -100,7 +100,7 @@ impl FileHistory {
             return Err(format!("'{path}' is not available here."));
         }
         let root = Root::open(&self.root).map_err(|error| error.to_string())?;
-        match root.read(&path, BYTES_AT_MOST) {
+        match root.read(&path, MAX_BYTES) {
             Ok((text, _)) => Ok(Some(text)),
             Err(PathError::Missing) => Ok(None),
             Err(trouble) => Err(trouble.message(path.as_str())),

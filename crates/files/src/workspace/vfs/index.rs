@@ -16,7 +16,7 @@ use crate::safe_fs::{self, EntryKind, EntryMetadata, Folder};
 /// examined may change again without a new time, since the clocks of file systems are coarse.
 pub(super) const CLOCK_COARSE_NS: i64 = 2_000_000_000;
 /// The maximum number of folders in the index; further ones are not searched.
-const FOLDERS_AT_MOST: usize = 20_000;
+const MAX_FOLDERS: usize = 20_000;
 
 /// The metadata of a file, known without reading it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +87,7 @@ impl Index {
 
     /// Whether there may be unscanned folders because there are too many.
     pub(super) fn has_unknown_folders(&self) -> bool {
-        self.folders.len() >= FOLDERS_AT_MOST
+        self.folders.len() >= MAX_FOLDERS
     }
 
     pub(super) fn count(&self) -> usize {
@@ -266,7 +266,7 @@ impl Index {
             self.compare_names(&prefix, &here, &folders, difference);
         }
         for path in folders {
-            if !self.folders.contains_key(&path) && self.folders.len() < FOLDERS_AT_MOST {
+            if !self.folders.contains_key(&path) && self.folders.len() < MAX_FOLDERS {
                 self.look_into(root, &path, depth, difference);
             }
         }

@@ -7,9 +7,9 @@ use super::order::FileAnswer;
 use super::path::quoted;
 
 /// The maximum number of bytes of a file that are scanned.
-const SCANNED_BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+const MAX_SCANNED_BYTES: u64 = 256 * 1024 * 1024;
 /// The maximum number of bytes in one answer.
-const SHOWN_BYTES_AT_MOST: usize = 40_000;
+const MAX_SHOWN_BYTES: usize = 40_000;
 
 /// Returns at most `lines_at_most` lines of `file`, starting at `from_line`. The error is a sentence.
 pub(super) fn lines(
@@ -19,7 +19,7 @@ pub(super) fn lines(
     lines_at_most: Option<usize>,
 ) -> Result<FileAnswer, String> {
     let mut scan = Scan::new(from_line.max(1), lines_at_most.unwrap_or(usize::MAX).max(1));
-    let mut reader = BufReader::with_capacity(64 * 1024, file.take(SCANNED_BYTES_AT_MOST + 1));
+    let mut reader = BufReader::with_capacity(64 * 1024, file.take(MAX_SCANNED_BYTES + 1));
     let mut scanned = 0;
     while scan.next_line.is_none() {
         let chunk = reader.fill_buf().map_err(|error| format!("{} cannot be read: {error}.", quoted(path)))?;
@@ -30,8 +30,8 @@ pub(super) fn lines(
         scan.take(chunk);
         reader.consume(length);
         scanned += length as u64;
-        if scanned > SCANNED_BYTES_AT_MOST && scan.next_line.is_none() {
-            let most = SCANNED_BYTES_AT_MOST / (1024 * 1024);
+        if scanned > MAX_SCANNED_BYTES && scan.next_line.is_none() {
+            let most = MAX_SCANNED_BYTES / (1024 * 1024);
             return Err(format!("line {from_line} of {} is beyond its first {most} MiB.", quoted(path)));
         }
     }
@@ -83,7 +83,7 @@ impl Scan {
         if self.line - self.from_line >= self.lines_at_most {
             return false;
         }
-        let room = SHOWN_BYTES_AT_MOST - self.shown.len();
+        let room = MAX_SHOWN_BYTES - self.shown.len();
         if part.len() > room && self.line_start > 0 {
             self.shown.truncate(self.line_start);
             return false;
@@ -141,7 +141,7 @@ mod tests {
         let (mut whole, mut from) = (String::new(), Some(1));
         while let Some(line) = from {
             let (shown, next, _) = read(&text, line, None);
-            assert!(shown.len() <= SHOWN_BYTES_AT_MOST);
+            assert!(shown.len() <= MAX_SHOWN_BYTES);
             whole += &shown;
             from = next;
         }

@@ -8,7 +8,7 @@ use super::super::settings::SettingsSection;
 use super::path::{FileKind, WorkspacePath};
 
 /// The maximum size in bytes of the record of a conversation with a model, whatever the limit for other files.
-const SESSION_BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+const MAX_SESSION_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Limits of files.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl FileLimits {
         let most = self.file_kib_at_most.saturating_mul(1024);
         match path.kind() {
             FileKind::Scene => most.max(MAX_SCENE_BYTES as u64),
-            FileKind::Session => most.max(SESSION_BYTES_AT_MOST),
+            FileKind::Session => most.max(MAX_SESSION_BYTES),
             _ => most,
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::{Author, Id};
 
 /// The maximum number of files whose readers are remembered; the least recently read are forgotten first.
-const FILES_AT_MOST: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// When each agent last read or wrote each file in this run, counted in orders.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Readers {
             return;
         }
         self.now += 1;
-        if self.files.len() >= FILES_AT_MOST && !self.files.contains_key(path) {
+        if self.files.len() >= MAX_FILES && !self.files.contains_key(path) {
             let oldest = self.files.iter().min_by_key(|(_, readers)| readers.values().max().copied());
             if let Some(oldest) = oldest.map(|(path, _)| path.clone()) {
                 self.files.remove(&oldest);

@@ -6,9 +6,9 @@ use super::order::{FileAnswer, FileFailure};
 use crate::base::Id;
 
 /// The maximum number of cached answers.
-const COUNT_AT_MOST: usize = 1024;
+const MAX_COUNT: usize = 1024;
 /// The maximum number of bytes of the texts in cached answers.
-const BYTES_AT_MOST: usize = 8 * 1024 * 1024;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
 
 type Answer = Result<FileAnswer, FileFailure>;
 
@@ -35,7 +35,7 @@ impl Recent {
             self.order.push_back((key.clone(), bytes));
             self.bytes += bytes;
         }
-        while self.order.len() > COUNT_AT_MOST || self.bytes > BYTES_AT_MOST {
+        while self.order.len() > MAX_COUNT || self.bytes > MAX_BYTES {
             let Some((key, bytes)) = self.order.pop_front() else { return };
             self.answers.remove(&key);
             self.bytes -= bytes;

@@ -7,7 +7,7 @@ use super::records::{RECORDS, activation_of_record, head_of, is_unfinished, reco
 use crate::base::ActivationKey;
 
 /// The maximum number of records that one search for deletable ones examines.
-const EXAMINED_AT_MOST: usize = 200;
+const MAX_EXAMINED: usize = 200;
 
 impl Executor {
     /// Returns the number of files and their total bytes without the program's own records, as the agents' limits count
@@ -32,7 +32,7 @@ impl Executor {
         let mut records: Vec<(i64, ActivationKey, String)> = self.index.paths_under(RECORDS).filter_map(aged).collect();
         let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
         records.sort_unstable();
-        for (_, _, path) in records.into_iter().take(EXAMINED_AT_MOST) {
+        for (_, _, path) in records.into_iter().take(MAX_EXAMINED) {
             if surplus == 0 {
                 return;
             }

@@ -12,7 +12,7 @@ use super::super::session_files::{is_older, is_session_file};
 use super::path::WorkspacePath;
 use super::resolve::{PathError, Root, beside_name};
 use super::service_events::RecordChanged;
-use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
+use super::session_texts::{MAX_SESSION_BYTES, reported_content};
 use crate::base::ActivationKey;
 use crate::base::text::slug;
 
@@ -23,7 +23,7 @@ const STATUS_BYTES: u64 = 4 * 1024;
 /// The number of bytes that are read for unfinished work: they contain the task, too.
 const HEAD_BYTES: u64 = 192 * 1024;
 /// The maximum size of a record in bytes.
-const RECORD_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The beginning of a record.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ pub fn records_edited_while_closed(workspace: &Path) -> Vec<RecordChanged> {
     paths.sort_unstable();
     let changed = paths.into_iter().filter_map(|path| {
         let normal = WorkspacePath::new(&path).ok()?;
-        let content = match root.read(&normal, SESSION_BYTES_AT_MOST) {
+        let content = match root.read(&normal, MAX_SESSION_BYTES) {
             Ok((text, _)) if is_own(&text) || is_older(&text) => return None,
             Ok((text, _)) => reported_content(text),
             Err(PathError::Missing | PathError::IsFolder) => return None,
@@ -114,7 +114,7 @@ pub fn change_record(workspace: &Path, path: &str, change: impl FnOnce(&str) -> 
     let odd = |why: String| io::Error::other(why);
     let normal = WorkspacePath::new(path).map_err(|refusal| odd(refusal.to_string()))?;
     let root = Root::open(workspace)?;
-    let (text, _) = root.read(&normal, RECORD_BYTES_AT_MOST).map_err(|trouble| odd(trouble.message(path)))?;
+    let (text, _) = root.read(&normal, MAX_RECORD_BYTES).map_err(|trouble| odd(trouble.message(path)))?;
     let beside = beside_name(path);
     let written = root.write_temporary(&normal, &beside, &change(&text));
     written.and_then(|()| root.put_over(&normal, &beside)).map_err(|trouble| odd(trouble.message(path)))

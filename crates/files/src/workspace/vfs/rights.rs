@@ -15,7 +15,7 @@ use crate::knowledge::file::KNOWLEDGE_FOLDER;
 /// The maximum number of compiled permissions in the cache.
 const CACHE_CAPACITY: usize = 128;
 /// The maximum number of globs in one list; more are treated as an attack.
-const GLOBS_AT_MOST: usize = 1000;
+const MAX_GLOBS: usize = 1000;
 
 /// Compiled permissions. Without lists, everything is allowed; otherwise each list must allow the path.
 #[derive(Debug, Default)]
@@ -112,8 +112,8 @@ impl RightsCache {
 
 /// Converts all globs of a list to their plain form.
 fn plain(list: &[String]) -> Result<Vec<String>, String> {
-    if list.len() > GLOBS_AT_MOST {
-        return Err(format!("rights have {} globs; at most {GLOBS_AT_MOST}", list.len()));
+    if list.len() > MAX_GLOBS {
+        return Err(format!("rights have {} globs; at most {MAX_GLOBS}", list.len()));
     }
     let globs = list.iter().map(|text| globs::plain(text).map_err(|error| format!("{text:?}: {error}")));
     Ok(globs.collect::<Result<Vec<_>, _>>()?.concat())

@@ -29,7 +29,7 @@ pub(super) const ORDERS_WAITING: usize = 256;
 /// The maximum number of queued file system events; beyond that, everything is examined.
 const EVENTS_WAITING: usize = 256;
 /// The maximum number of records that could not be written while the room was closed and are reported individually.
-const UNREPORTED_AT_MOST: usize = 20;
+const MAX_UNREPORTED: usize = 20;
 /// How often the room's files are polled in addition to the system's events, in wall-clock time.
 const POLL: Duration = Duration::from_secs(2);
 /// The polling interval if the system does not report everything.
@@ -418,7 +418,7 @@ impl ServiceState {
                 // The receiver may be gone; the result is recorded under the order's key.
                 if let Err(SendError(outcome)) = self.answer.send(outcome)
                     && let (Err(failure), FileOperation::Record { path, .. }) = (&outcome.result, &order.operation)
-                    && self.unreported.len() < UNREPORTED_AT_MOST
+                    && self.unreported.len() < MAX_UNREPORTED
                 {
                     self.unreported.push(not_recorded(path, failure));
                 }

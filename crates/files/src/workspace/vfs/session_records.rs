@@ -15,7 +15,7 @@ use super::path::WorkspacePath;
 use super::resolve::{PathError, beside_name};
 use super::rights::Rights;
 use super::service_events::{RecordChanged, ServiceEvent};
-use super::session_texts::{SESSION_BYTES_AT_MOST, reported_content};
+use super::session_texts::{MAX_SESSION_BYTES, reported_content};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 
@@ -28,7 +28,7 @@ impl Executor {
         content: &str,
         over: Option<u64>,
     ) -> Result<FileAnswer, FileFailure> {
-        let there = match self.root.read(path, SESSION_BYTES_AT_MOST) {
+        let there = match self.root.read(path, MAX_SESSION_BYTES) {
             Ok((text, _)) => text,
             Err(PathError::Missing) => return self.put_session(path, content, true),
             Err(trouble @ (PathError::NotText { .. } | PathError::TooLarge { .. })) => {
@@ -79,8 +79,7 @@ impl Executor {
 
     /// Keeps the current content of a session file as a version before it is replaced.
     pub(super) fn keep_record(&mut self, path: &WorkspacePath) -> Result<FileAnswer, FileFailure> {
-        let (text, found) =
-            self.root.read(path, SESSION_BYTES_AT_MOST).map_err(|trouble| path_failure(path, &trouble))?;
+        let (text, found) = self.root.read(path, MAX_SESSION_BYTES).map_err(|trouble| path_failure(path, &trouble))?;
         let hash = content_hash(text.as_bytes());
         let kept = self.heads.get(path.as_str()).filter(|head| head.hash == hash).map(|head| head.version);
         let version = match kept {
@@ -98,7 +97,7 @@ impl Executor {
         base: Option<u64>,
         content: &str,
     ) -> Result<FileAnswer, FileFailure> {
-        let now = match self.root.read(path, SESSION_BYTES_AT_MOST) {
+        let now = match self.root.read(path, MAX_SESSION_BYTES) {
             Ok((text, _)) => Some(content_hash(text.as_bytes())),
             Err(PathError::Missing) => None,
             Err(trouble) => return Err(path_failure(path, &trouble)),

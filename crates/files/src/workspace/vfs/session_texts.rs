@@ -6,16 +6,16 @@ use super::super::files::FileContent;
 use super::path::WorkspacePath;
 
 /// The maximum size in bytes of a session file that the room continues to write.
-pub(super) const SESSION_BYTES_AT_MOST: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_SESSION_BYTES: u64 = 64 * 1024 * 1024;
 /// The maximum size in bytes of a person's text that is reported in full.
-const TOLD_BYTES_AT_MOST: usize = 4 * 1024 * 1024;
+const MAX_TOLD_BYTES: usize = 4 * 1024 * 1024;
 
 /// Returns the content that is reported to the room; a text that is too long is reported as such.
 pub(super) fn reported_content(text: String) -> FileContent {
-    if text.len() <= TOLD_BYTES_AT_MOST {
+    if text.len() <= MAX_TOLD_BYTES {
         return FileContent::Text(text);
     }
-    let what = format!("it is too long for a session: {} bytes, and the limit is {TOLD_BYTES_AT_MOST}", text.len());
+    let what = format!("it is too long for a session: {} bytes, and the limit is {MAX_TOLD_BYTES}", text.len());
     FileContent::Unusable { what, remedy: "remove what is not needed, such as images and long results".to_owned() }
 }
 
@@ -37,9 +37,9 @@ pub(super) struct SessionRecords {
 }
 
 /// The maximum number of texts that are kept.
-const TEXTS_AT_MOST: usize = 64;
+const MAX_TEXTS: usize = 64;
 /// The maximum size of a text that is kept, in bytes.
-const TEXT_BYTES_AT_MOST: usize = 1024 * 1024;
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 impl SessionRecords {
     /// Returns the text that the room wrote last into a file.
@@ -49,10 +49,10 @@ impl SessionRecords {
 
     pub(super) fn keep_text(&mut self, path: &str, text: &str) {
         self.texts.retain(|(known, _)| known != path);
-        if text.len() <= TEXT_BYTES_AT_MOST {
+        if text.len() <= MAX_TEXT_BYTES {
             self.texts.push_back((path.to_owned(), text.to_owned()));
         }
-        if self.texts.len() > TEXTS_AT_MOST {
+        if self.texts.len() > MAX_TEXTS {
             self.texts.pop_front();
         }
     }

@@ -41,7 +41,7 @@ pub(in crate::workspace) fn give_orders(
 }
 
 /// The maximum number of results that wait for a window.
-const TOLD_AT_MOST: usize = 200;
+const MAX_TOLD: usize = 200;
 
 /// The results of a person's file commands, by their keys, for the window. Nothing in the room depends on them.
 #[derive(Resource, Default)]
@@ -49,7 +49,7 @@ pub struct UserCommandResults(VecDeque<(Id, Result<(), String>)>);
 
 impl UserCommandResults {
     pub(in crate::workspace) fn note(&mut self, outcome: &FileOutcome) {
-        if self.0.len() >= TOLD_AT_MOST {
+        if self.0.len() >= MAX_TOLD {
             self.0.pop_front();
         }
         let result = outcome.result.as_ref().map(|_| ()).map_err(|failure| failure.what.clone());

@@ -134,7 +134,8 @@ impl<'a> Narrator<'a> {
     fn narrate_kind(&self, kind: &EventKind, agent: Option<&Id>, data: &EventJson) -> Narration {
         let context = NarrationContext { agent, names: self.names };
         let added = self.added.0.get(kind).and_then(|tell| tell(data, &context));
-        added.unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::remedy))
+        added
+            .unwrap_or_else(|| Narration::of(&Event::parse(kind, data), |event| event.narrate(&context), Event::remedy))
     }
 }
 

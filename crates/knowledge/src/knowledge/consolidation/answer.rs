@@ -8,9 +8,9 @@ use crate::base::text_normalization::folded_text;
 use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, normalize};
 
 /// The maximum number of candidates that are used of one answer.
-const CANDIDATES_AT_MOST: usize = 20;
+const MAX_CANDIDATES: usize = 20;
 /// The maximum number of tags of a candidate.
-const TAGS_AT_MOST: usize = 8;
+const MAX_TAGS: usize = 8;
 
 /// Why an answer cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ pub fn parse_candidates(answer: &str) -> Result<Vec<Candidate>, AnswerError> {
             continue;
         }
         candidates.push(described(candidate, &value));
-        if candidates.len() == CANDIDATES_AT_MOST {
+        if candidates.len() == MAX_CANDIDATES {
             break;
         }
     }
@@ -61,8 +61,7 @@ fn described(candidate: Candidate, value: &Value) -> Candidate {
         Some(Value::String(tags)) => tags.split(',').map(str::to_owned).collect(),
         _ => candidate.tags,
     };
-    let tags =
-        tags.into_iter().map(|tag| normalize(&tag).text).filter(|tag| !tag.is_empty()).take(TAGS_AT_MOST).collect();
+    let tags = tags.into_iter().map(|tag| normalize(&tag).text).filter(|tag| !tag.is_empty()).take(MAX_TAGS).collect();
     Candidate {
         kind: kind.unwrap_or(candidate.kind),
         importance: importance.map_or(candidate.importance, |given| hundredths(given as f32)),

@@ -15,7 +15,7 @@ const ONE_THING_FROM: f32 = 0.8;
 /// The minimum similarity of two related texts.
 const RELATED_FROM: f32 = 0.6;
 /// The minimum number of words of a memory, except in scripts without spaces.
-const WORDS_AT_LEAST: usize = 3;
+const MIN_WORDS: usize = 3;
 
 /// Decides about all candidates without a model. Never deletes a known memory, and never changes a pinned one.
 pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
@@ -37,7 +37,7 @@ pub fn decide_offline(cases: &[Case]) -> Vec<Decision> {
 
 fn act(case: &Case, changed: &BTreeSet<Id>) -> CandidateAction {
     let words = words(&case.candidate.content);
-    if words.len() < WORDS_AT_LEAST && case.candidate.content.is_ascii() {
+    if words.len() < MIN_WORDS && case.candidate.content.is_ascii() {
         return CandidateAction::Skip;
     }
     let candidate = folded_text(&case.candidate.content);

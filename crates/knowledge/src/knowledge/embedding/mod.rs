@@ -16,7 +16,7 @@ pub use wordllama::WordLlama;
 use crate::base::Id;
 
 /// The maximum dimension of a model.
-const DIMENSIONS_AT_MOST: usize = 4096;
+const MAX_DIMENSIONS: usize = 4096;
 
 /// The id of an embedding model: vectors of different models are never compared.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ pub struct Embedding {
 impl Embedding {
     /// Checks a model's vector and normalises it to length 1.
     pub fn new(model: &ModelId, wanted: usize, numbers: &[f32]) -> Result<Self, EmbeddingError> {
-        if numbers.len() != wanted || wanted == 0 || wanted > DIMENSIONS_AT_MOST {
+        if numbers.len() != wanted || wanted == 0 || wanted > MAX_DIMENSIONS {
             return Err(EmbeddingError::Dimensions { model: model.clone(), given: numbers.len(), wanted });
         }
         if numbers.iter().any(|number| !number.is_finite()) {

@@ -13,7 +13,7 @@ const MAGIC: &[u8] = b"WSWL0001";
 /// The name of the model, including everything that its vectors depend on.
 const NAME: &str = "wordllama-l2-supercat-256-4bit";
 /// The maximum length of a text in bytes; the rest is cut off, so that no text takes long.
-const BYTES_AT_MOST: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 
 /// The built-in model. Cheap to clone; the table is loaded once.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl Embedder for WordLlama {
 
     fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError> {
         let table = &*self.0;
-        let text = &text[..text.floor_char_boundary(BYTES_AT_MOST)];
+        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         let mut sum = vec![0.0f32; table.dimensions];
         let width = table.dimensions / 2;
         for number in self.tokens(text) {
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn an_endless_text_takes_no_longer_than_a_long_one() {
         let model = built_in();
-        let (long, longer) = ("word ".repeat(BYTES_AT_MOST / 5 + 1), "word ".repeat(1_000_000));
+        let (long, longer) = ("word ".repeat(MAX_BYTES / 5 + 1), "word ".repeat(1_000_000));
         assert_eq!(model.embed(&long), model.embed(&longer));
     }
 

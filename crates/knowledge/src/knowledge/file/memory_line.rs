@@ -9,7 +9,7 @@ use crate::knowledge::memory::{
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 /// The maximum indentation; a line with more is a part of the line above it.
-const INDENT_AT_MOST: usize = 3;
+const MAX_INDENT: usize = 3;
 
 /// A line that contains a memory.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,7 +72,7 @@ fn head_of(line: &str) -> Option<usize> {
     let indent = line.trim_start_matches('\u{feff}').len() - bare.len();
     let after = bare.strip_prefix(['-', '*', '+'])?;
     let is_rule = after.trim_end().chars().all(|c| c == '-' || c == '*' || c == ' ') && after.trim().len() > 1;
-    let is_list = (after.is_empty() || after.starts_with([' ', '\t'])) && indent <= INDENT_AT_MOST && !is_rule;
+    let is_list = (after.is_empty() || after.starts_with([' ', '\t'])) && indent <= MAX_INDENT && !is_rule;
     is_list.then(|| line.len() - after.trim_start().len())
 }
 

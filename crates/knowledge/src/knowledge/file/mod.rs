@@ -14,11 +14,11 @@ use std::fmt;
 use memory_line::{MemoryLine, Parsed, parse, render, rendered_again};
 pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
-use super::memory::{CONTENT_BYTES_AT_MOST, Memory, NormalizedMemory, derive_id, normalize};
+use super::memory::{MAX_CONTENT_BYTES, Memory, NormalizedMemory, derive_id, normalize};
 use crate::base::{Id, Problem};
 
 /// The maximum number of problems of one file; the others are counted.
-const PROBLEMS_AT_MOST: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// A parsed file of `memory/knowledge/`. Writing it back gives the same bytes; a change only touches its own line.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl KnowledgeFile {
                 }
             };
             if let Some((what, remedy)) = problem {
-                if file.problems.len() < PROBLEMS_AT_MOST {
+                if file.problems.len() < MAX_PROBLEMS {
                     file.problems.push(Problem::warning(file.owner.place(), what, remedy).at_line(Some(number)));
                 } else {
                     not_told += 1;
@@ -127,7 +127,7 @@ impl KnowledgeFile {
                 "delete one of the lines, or the part from <!-- to --> of one",
             )),
             (false, Some(bytes)) => Some((
-                format!("the text has {bytes} bytes, but only the first {CONTENT_BYTES_AT_MOST} are used"),
+                format!("the text has {bytes} bytes, but only the first {MAX_CONTENT_BYTES} are used"),
                 "split it into several lines",
             )),
             (false, None) => None,

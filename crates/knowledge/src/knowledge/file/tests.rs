@@ -79,7 +79,7 @@ fn an_overlong_content_is_shortened_and_the_line_is_kept() {
     let text = format!("- {}\n- short\n", "word ".repeat(200_000));
     let mut file = read(&text);
     let (_, memory) = file.memories().next().expect("there should be one");
-    assert!(memory.content.len() <= CONTENT_BYTES_AT_MOST);
+    assert!(memory.content.len() <= MAX_CONTENT_BYTES);
     assert!(file.problems()[0].what.contains("999999 bytes"), "{}", file.problems()[0]);
     let pinned = Memory { pinned: true, ..memory.clone() };
     file.update(&pinned).expect("it should exist");

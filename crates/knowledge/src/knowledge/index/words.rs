@@ -4,7 +4,7 @@
 use crate::base::text_normalization::folded;
 
 /// The maximum length of a word in characters; the rest is cut off.
-const CHARS_AT_MOST: usize = 40;
+const MAX_CHARS: usize = 40;
 
 /// Returns the words of a text in order, with repetitions.
 pub(super) fn words_of(text: &str) -> Vec<String> {
@@ -20,7 +20,7 @@ pub(super) fn words_of(text: &str) -> Vec<String> {
             if is_paired {
                 pairs(part, &mut words);
             } else {
-                words.push(part.chars().take(CHARS_AT_MOST).collect());
+                words.push(part.chars().take(MAX_CHARS).collect());
             }
         }
     }
@@ -53,6 +53,6 @@ mod tests {
         assert_eq!(words_of("東"), ["東"]);
         assert_eq!(words_of("\"; DROP (NEAR* --"), ["drop", "near"]);
         assert_eq!(words_of(" … "), Vec::<String>::new());
-        assert_eq!(words_of(&"x".repeat(1000))[0].len(), CHARS_AT_MOST);
+        assert_eq!(words_of(&"x".repeat(1000))[0].len(), MAX_CHARS);
     }
 }

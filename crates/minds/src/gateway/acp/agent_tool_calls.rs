@@ -11,7 +11,7 @@ use crate::mind::{AgentToolCall, OwnChange};
 /// The maximum length of the title of a tool call, in characters.
 const TITLE_CHARS: usize = 200;
 /// The maximum number of files and file changes that are reported per tool use.
-const PATHS_AT_MOST: usize = 16;
+const MAX_PATHS: usize = 16;
 /// The maximum length of a path in characters, longer than any that the room accepts.
 const PATH_CHARS: usize = 1_000;
 /// The maximum length of each side of a file change, in characters.
@@ -31,7 +31,7 @@ pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace
     }
     if let Some(locations) = &fields.locations {
         let path = |path: &Path| plain(&relative(path, workspace), PATH_CHARS);
-        call.paths = locations.iter().take(PATHS_AT_MOST).map(|location| path(&location.path)).collect();
+        call.paths = locations.iter().take(MAX_PATHS).map(|location| path(&location.path)).collect();
     }
     if let Some(content) = &fields.content {
         call.images = u32::try_from(content.iter().filter(is_image).count()).unwrap_or(u32::MAX);
@@ -44,7 +44,7 @@ pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace
         }),
         _ => None,
     });
-    let changes: Vec<OwnChange> = changes.take(PATHS_AT_MOST).collect();
+    let changes: Vec<OwnChange> = changes.take(MAX_PATHS).collect();
     if !changes.is_empty() {
         call.changes = changes;
     }

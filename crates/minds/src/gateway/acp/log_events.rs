@@ -9,7 +9,7 @@ use crate::log::{EventData, EventKind, Word};
 use crate::mind::{AgentOption, AgentToolCall, OwnCommand, PlanStep, RanInTerminal};
 
 /// The maximum number of files that are named in one line.
-const NAMED_AT_MOST: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// A coding agent reports that it used one of its own tools.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl EventData for AgentToolUsed {
         let mut words = format!("{} used its own tool ({kind}): {title}", context.who());
         let others: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !title.contains(path)).collect();
         if !others.is_empty() {
-            let named = others.iter().take(NAMED_AT_MOST).copied().collect::<Vec<_>>().join(", ");
+            let named = others.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
             // Writing into a string cannot fail.
             let _ = write!(words, " [{named}]");
         }

@@ -11,8 +11,8 @@ use super::super::peers::plain;
 use crate::mind::{AgentOption, AgentOptionValue};
 
 /// The maximum number of options of an agent, and of values of an option.
-const OPTIONS_AT_MOST: usize = 40;
-const VALUES_AT_MOST: usize = 100;
+const MAX_OPTIONS: usize = 40;
+const MAX_VALUES: usize = 100;
 /// The maximum length of a name in characters.
 const NAME_CHARS: usize = 120;
 /// The name of the option for modes, here and in settings.
@@ -44,7 +44,7 @@ impl Offer {
     pub(super) fn of(modes: Option<SessionModeState>, options: Option<Vec<SessionConfigOption>>) -> Self {
         let mut offer = Self::default();
         if let Some(modes) = modes {
-            let values = modes.available_modes.iter().take(VALUES_AT_MOST);
+            let values = modes.available_modes.iter().take(MAX_VALUES);
             offer.has_modes = true;
             offer.options.push(AgentOption {
                 id: MODE.to_owned(),
@@ -53,7 +53,7 @@ impl Offer {
                 values: values.map(|mode| value(&mode.id.0, &mode.name, true)).collect(),
             });
         }
-        for option in options.unwrap_or_default().iter().take(OPTIONS_AT_MOST) {
+        for option in options.unwrap_or_default().iter().take(MAX_OPTIONS) {
             offer.add(option);
         }
         offer
@@ -81,7 +81,7 @@ impl Offer {
                     }
                     _ => Vec::new(),
                 };
-                let values = all.into_iter().take(VALUES_AT_MOST);
+                let values = all.into_iter().take(MAX_VALUES);
                 let values = values.map(|one| value(&one.value.0, &one.name, is_mode)).collect();
                 (plain(&select.current_value.0, NAME_CHARS), values)
             }
@@ -140,7 +140,7 @@ impl Offer {
         let modes = self.options.iter().find(|_| self.has_modes).cloned();
         let has_modes = self.has_modes;
         *self = Self { has_modes, options: modes.into_iter().collect(), ..Self::default() };
-        for option in options.iter().take(OPTIONS_AT_MOST) {
+        for option in options.iter().take(MAX_OPTIONS) {
             self.add(option);
         }
     }

@@ -11,13 +11,13 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::super::keys::Keys;
-use super::super::programs::{LAST_WORDS, ProgramEnd, ProgramPlace, ProgramSettings, SAID_AT_MOST, start};
+use super::super::programs::{LAST_WORDS, MAX_SAID, ProgramEnd, ProgramPlace, ProgramSettings, start};
 use super::super::shell_words::{Command, join};
 use crate::base::text;
 use crate::mind::RanInTerminal;
 
 /// The maximum number of terminals that an agent has not released.
-const TERMINALS_AT_MOST: usize = 16;
+const MAX_TERMINALS: usize = 16;
 /// The maximum length of a program's output in the log, in characters.
 const LOGGED_CHARS: usize = 2_000;
 
@@ -104,8 +104,8 @@ impl Terminals {
             return Err("the command contains one of the person's keys, so it is not run".to_owned());
         }
         let mut state = self.state();
-        if state.open.len() >= TERMINALS_AT_MOST {
-            return Err(format!("there are already {TERMINALS_AT_MOST} terminals; release those that you do not need"));
+        if state.open.len() >= MAX_TERMINALS {
+            return Err(format!("there are already {MAX_TERMINALS} terminals; release those that you do not need"));
         }
         let (mut program, stdout, stderr) =
             start(words, (None, folder), &terminal_environment.settings, &terminal_environment.place)?;
@@ -217,7 +217,7 @@ impl Drop for Terminals {
 impl State {
     fn put_aside(&mut self, terminal: Terminal) {
         terminal.stop.cancel();
-        if !terminal.is_told && self.ended.len() < TERMINALS_AT_MOST * 8 {
+        if !terminal.is_told && self.ended.len() < MAX_TERMINALS * 8 {
             self.ended.push(terminal);
         }
     }
@@ -260,7 +260,7 @@ async fn listen(mut from: impl AsyncRead + Unpin, captured: Arc<Mutex<OutputTail
     while let Ok(count @ 1..) = from.read(&mut block).await {
         let mut captured = lock(&captured);
         captured.put(&block[..count]);
-        if captured.total > SAID_AT_MOST {
+        if captured.total > MAX_SAID {
             too_much.cancel();
         }
     }

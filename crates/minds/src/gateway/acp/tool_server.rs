@@ -36,7 +36,7 @@ use super::turn::Turn;
 use crate::mind::ToolDeclaration;
 
 /// The maximum number of connections: an agent starts one, and may start another before it ends the first.
-const CONNECTIONS_AT_MOST: usize = 8;
+const MAX_CONNECTIONS: usize = 8;
 /// How long a client may take to send the secret, and then to initialize.
 const KNOCK: Duration = Duration::from_secs(10);
 /// The interval at which the caller is notified that a call is still running, because a person may be asked about it.
@@ -86,7 +86,7 @@ struct ToolServerClient {
 }
 
 async fn listen(listener: TcpListener, guest: ToolServerClient) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let place = tokio::select! {
             () = guest.stop.cancelled() => return,

@@ -14,13 +14,13 @@ use tokio::sync::Semaphore;
 use super::super::peers::LimitedLines;
 
 /// The maximum size of a message in bytes.
-const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// The maximum number of updates that wait to be processed.
 const UPDATES_AT_ONCE: usize = 256;
 /// The maximum number of an agent's requests that wait for an answer, or for their answer to be written.
 const REQUESTS_AT_ONCE: usize = 256;
 /// The maximum number of lines that are not protocol messages: some programs print a greeting.
-const GARBAGE_LINES_AT_MOST: usize = 200;
+const MAX_GARBAGE_LINES: usize = 200;
 /// The only notification of an agent that is processed.
 pub(super) const UPDATE: &str = "session/update";
 
@@ -63,7 +63,7 @@ impl Gauge {
     /// Whether a line is passed to the connection; waits until there is room for it.
     async fn admits(&self, line: &str) -> Result<bool> {
         let Ok(head) = serde_json::from_str::<Head>(line) else {
-            if self.garbage.fetch_add(1, Ordering::Relaxed) >= GARBAGE_LINES_AT_MOST {
+            if self.garbage.fetch_add(1, Ordering::Relaxed) >= MAX_GARBAGE_LINES {
                 self.is_garbage.store(true, Ordering::Relaxed);
                 return Err(Error::new(ErrorKind::InvalidData, "its output does not follow the protocol"));
             }
@@ -108,7 +108,7 @@ pub(super) fn incoming<R>(stdout: R, gauge: Arc<Gauge>) -> impl Stream<Item = Re
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
-    let lines = BufReader::new(LimitedLines::new(stdout, MESSAGE_BYTES_AT_MOST, gauge.is_over.clone()));
+    let lines = BufReader::new(LimitedLines::new(stdout, MAX_MESSAGE_BYTES, gauge.is_over.clone()));
     stream::unfold((lines, gauge), |(mut lines, gauge)| async move {
         loop {
             let mut bytes = Vec::new();
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_only_writes_garbage_is_disconnected() {
-        let (lines, is_garbage) = read_all(&"hello there\n".repeat(GARBAGE_LINES_AT_MOST + 10));
+        let (lines, is_garbage) = read_all(&"hello there\n".repeat(MAX_GARBAGE_LINES + 10));
         assert!(lines.is_empty() && is_garbage);
     }
 }

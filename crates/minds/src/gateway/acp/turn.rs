@@ -19,19 +19,19 @@ use super::terminals::Terminals;
 use crate::mind::{AgentImage, AgentOption, AgentOptionValue, AgentReport, AgentToolCall, OwnCommand, PlanStep};
 
 /// The maximum length of an answer in characters.
-const ANSWER_CHARS_AT_MOST: usize = 1_000_000;
+const MAX_ANSWER_CHARS: usize = 1_000_000;
 /// The maximum length of the thoughts that are kept of one answer, in characters.
-const THOUGHT_CHARS_AT_MOST: usize = 20_000;
+const MAX_THOUGHT_CHARS: usize = 20_000;
 /// The maximum number of the agent's own tool uses that are reported per turn.
-const CALLS_AT_MOST: usize = 500;
+const MAX_CALLS: usize = 500;
 /// The maximum length of the title of a tool call, in characters.
 const TITLE_CHARS: usize = 200;
 /// The maximum number of steps in a plan.
-const STEPS_AT_MOST: usize = 60;
+const MAX_STEPS: usize = 60;
 /// The maximum number of an agent's commands.
-const COMMANDS_AT_MOST: usize = 200;
+const MAX_COMMANDS: usize = 200;
 /// The maximum number of the agent's pending requests.
-const ASKED_AT_MOST: usize = 64;
+const MAX_ASKED: usize = 64;
 
 /// Why a turn ended irregularly.
 #[derive(Clone, PartialEq, Debug)]
@@ -223,7 +223,7 @@ impl Turn {
         let mut state = self.state();
         state.active_at = Some(Instant::now());
         let takes = state.phase == Phase::Running && state.end.is_none() && !state.is_sealed;
-        if takes && state.asked.len() < ASKED_AT_MOST {
+        if takes && state.asked.len() < MAX_ASKED {
             state.asked.push_back(asked);
             drop(state);
             self.changed.notify_one();
@@ -289,7 +289,7 @@ impl Turn {
                     }
                     .to_owned(),
                 };
-                state.plan = Some(plan.entries.into_iter().take(STEPS_AT_MOST).map(step).collect());
+                state.plan = Some(plan.entries.into_iter().take(MAX_STEPS).map(step).collect());
             }
             _ => {}
         }
@@ -347,7 +347,7 @@ impl Turn {
             SessionUpdate::CurrentModeUpdate(update) => chosen.offer.set_mode(&update.current_mode_id.0),
             SessionUpdate::ConfigOptionUpdate(update) => chosen.offer.set_options(update.config_options),
             SessionUpdate::AvailableCommandsUpdate(update) => {
-                let known = update.available_commands.iter().take(COMMANDS_AT_MOST).map(|command| OwnCommand {
+                let known = update.available_commands.iter().take(MAX_COMMANDS).map(|command| OwnCommand {
                     name: plain(&command.name, TITLE_CHARS),
                     about: plain(&command.description, TITLE_CHARS),
                 });
@@ -409,7 +409,7 @@ impl Turn {
 impl State {
     fn count(&mut self, chars: usize) {
         self.said_chars = self.said_chars.saturating_add(chars);
-        self.is_too_much |= self.said_chars > ANSWER_CHARS_AT_MOST;
+        self.is_too_much |= self.said_chars > MAX_ANSWER_CHARS;
     }
 
     fn push_text(&mut self, words: &str) {
@@ -426,7 +426,7 @@ impl State {
         }
         self.thought.push_str(words);
         let (kept, cut) = &mut self.thoughts;
-        let room = THOUGHT_CHARS_AT_MOST.saturating_sub(kept.chars().count());
+        let room = MAX_THOUGHT_CHARS.saturating_sub(kept.chars().count());
         let more = words.char_indices().nth(room).map_or("", |(end, _)| &words[end..]);
         *cut += more.chars().count();
         kept.push_str(&words[..words.len() - more.len()]);
@@ -455,7 +455,7 @@ impl State {
         let id = plain(&update.tool_call_id.0, TITLE_CHARS);
         let at = match self.calls.iter().position(|known| known.call.id == id) {
             Some(at) => at,
-            None if self.calls.len() < CALLS_AT_MOST => {
+            None if self.calls.len() < MAX_CALLS => {
                 let call = AgentToolCall {
                     id,
                     kind: "other".to_owned(),
@@ -539,7 +539,7 @@ mod tests {
         let news = turn.take();
         assert_eq!((news.words.as_str(), news.thought.as_str()), ("Here.", "Where is it?"));
         assert_eq!(turn.take_report(false).0.thought, "Where is it?");
-        thinks(&"ü".repeat(THOUGHT_CHARS_AT_MOST + 5));
+        thinks(&"ü".repeat(MAX_THOUGHT_CHARS + 5));
         let kept = turn.take_report(true).0.thought;
         assert!(kept.starts_with("üü") && kept.ends_with("[… cut, 5 more characters]"), "{}", kept.len());
         assert_eq!(turn.take_report(true).0.thought, "");
@@ -569,6 +569,6 @@ mod tests {
             turn.update(said(&"x".repeat(100_000)), here);
         }
         let news = turn.take();
-        assert!(news.is_too_much && news.words.len() <= ANSWER_CHARS_AT_MOST);
+        assert!(news.is_too_much && news.words.len() <= MAX_ANSWER_CHARS);
     }
 }

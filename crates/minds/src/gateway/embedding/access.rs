@@ -14,7 +14,7 @@ use crate::knowledge::ModelId;
 /// The setting for the model, for problems.
 const PLACE: &str = "settings.yaml: knowledge.embedder";
 /// The time limit of a request, after which the recall continues without it.
-const ANSWER_AT_MOST: Duration = Duration::from_secs(20);
+const MAX_ANSWER: Duration = Duration::from_secs(20);
 
 /// Everything that is needed to call an embedding model.
 #[derive(Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl EmbeddingAccess {
         let known = vendor(&provider).filter(|vendor| vendor.wire != WireFormat::Anthropic);
         let known = known.ok_or_else(|| wrong(format!("{provider} has no embedding models")))?;
         let choice = Choice { provider, model };
-        let terms = Terms { total: settings.total_timeout().min(ANSWER_AT_MOST), ..settings.terms(&choice.provider) };
+        let terms = Terms { total: settings.total_timeout().min(MAX_ANSWER), ..settings.terms(&choice.provider) };
         let site = settings.server_owner(&choice.provider, &sites_of_person(&environment));
         let rate = rate(&choice, site, prices);
         // Another server with the vendor's protocol may have a different model of the same name.

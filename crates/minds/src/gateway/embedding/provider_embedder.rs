@@ -19,7 +19,7 @@ use crate::mind::Usage;
 /// The maximum number of texts in one request.
 const TEXTS_AT_ONCE: usize = 64;
 /// The maximum length of a text in bytes; the rest is cut off. No embedding model reads more.
-const BYTES_AT_MOST: usize = 8 * 1024;
+const MAX_BYTES: usize = 8 * 1024;
 /// The number of embeddings that are cached: a text is often looked up first and then remembered.
 const KEPT: usize = 256;
 /// The text with which the dimension of a model's vectors is determined.
@@ -170,7 +170,7 @@ impl Embedder for ProviderEmbedder {
         let mut found: Vec<Option<Result<Embedding, EmbeddingError>>> = Vec::with_capacity(texts.len());
         let mut asked: Vec<(usize, &str)> = Vec::new();
         for (place, text) in texts.iter().enumerate() {
-            let text = &text[..text.floor_char_boundary(BYTES_AT_MOST)];
+            let text = &text[..text.floor_char_boundary(MAX_BYTES)];
             found.push(if text.trim().is_empty() { Some(Err(nothing())) } else { self.kept(text).map(Ok) });
             if found[place].is_none() {
                 asked.push((place, text));

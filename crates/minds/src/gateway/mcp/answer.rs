@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::super::peers::plain;
 
 /// The maximum number of images of one result.
-const IMAGES_AT_MOST: usize = 8;
+const MAX_IMAGES: usize = 8;
 /// The maximum size of an image in characters of base64.
-const IMAGE_CHARS_AT_MOST: usize = 6 * 1024 * 1024;
+const MAX_IMAGE_CHARS: usize = 6 * 1024 * 1024;
 
 /// Whether an image is kept in addition to this many others: it must name its type, and must not be too large.
 pub(in crate::gateway) fn is_kept(media_type: &str, base64: &str, others: usize) -> bool {
     let is_image = media_type.starts_with("image/") && media_type.len() <= 64 && media_type.is_ascii();
-    is_image && base64.len() <= IMAGE_CHARS_AT_MOST && others < IMAGES_AT_MOST
+    is_image && base64.len() <= MAX_IMAGE_CHARS && others < MAX_IMAGES
 }
 
 /// The result of a call.
@@ -161,7 +161,7 @@ mod tests {
         let mut collector = Collector::new(1_000);
         collector.image("image/png", "aGk=");
         collector.image("text/html", "aGk=");
-        collector.image("image/png", &"x".repeat(IMAGE_CHARS_AT_MOST + 1));
+        collector.image("image/png", &"x".repeat(MAX_IMAGE_CHARS + 1));
         collector.data(json!({ "celsius": 7 }));
         let answer = collector.done();
         assert_eq!(answer.images, [("image/png".to_owned(), "aGk=".to_owned())]);

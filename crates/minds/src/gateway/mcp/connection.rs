@@ -29,7 +29,7 @@ use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
 use super::handler::{Handler, Progress, ServerQuestion, Tokens};
 use super::messages::McpRequest;
-use super::offer::{self, LISTED_AT_MOST, ListedTool, McpListed, McpOffer};
+use super::offer::{self, ListedTool, MAX_LISTED, McpListed, McpOffer};
 use super::redacted_transport::redacted;
 use super::session_transport::{SessionTransport, UNKNOWN_SESSION_CODES};
 use super::settings::McpTerms;
@@ -38,9 +38,9 @@ use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 
 /// The maximum size of a message in bytes.
-const MESSAGE_BYTES_AT_MOST: usize = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// The maximum number of pages of a list that are read.
-const PAGES_AT_MOST: usize = 50;
+const MAX_PAGES: usize = 50;
 /// The maximum number of tools that are examined, however many pages there are.
 const TOOLS_LOOKED_AT: usize = 20_000;
 /// How long a connection may take to close.
@@ -95,7 +95,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         stdio @ McpTransport::Stdio { .. } => {
             let started = start(stdio, place)?;
             let redactor = Redactor::of(started.secrets.iter().map(String::as_str));
-            let lines = LimitedLines::new(started.stdout, MESSAGE_BYTES_AT_MOST, is_over.clone());
+            let lines = LimitedLines::new(started.stdout, MAX_MESSAGE_BYTES, is_over.clone());
             let transport = redacted((lines, started.stdin), redactor.clone());
             let greeted = timeout(terms.connect, rmcp::serve_client(handler, transport)).await;
             match greeted {
@@ -123,7 +123,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
         }
         McpTransport::Sse { url, headers } => {
             let HttpAccess { client, url, headers, redactor } = http_access(url, headers, terms, place)?;
-            let opening = SseTransport::open(client, &url, headers, MESSAGE_BYTES_AT_MOST, is_over.clone());
+            let opening = SseTransport::open(client, &url, headers, MAX_MESSAGE_BYTES, is_over.clone());
             let transport = match timeout(terms.connect, opening).await {
                 Ok(Ok(transport)) => redacted(transport, redactor.clone()),
                 Ok(Err(error)) => return Err(protocol_failure(&redactor, &error_text(&error), "")),
@@ -184,8 +184,8 @@ fn streamable(
 ) -> StreamableHttpClientTransport<reqwest::Client> {
     let headers = headers.into_iter().filter_map(|(name, value)| Some((name?, value))).collect();
     let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(headers);
-    config.max_sse_event_size = MESSAGE_BYTES_AT_MOST;
-    config.max_json_response_size = MESSAGE_BYTES_AT_MOST;
+    config.max_sse_event_size = MAX_MESSAGE_BYTES;
+    config.max_json_response_size = MAX_MESSAGE_BYTES;
     StreamableHttpClientTransport::with_client(client, config)
 }
 
@@ -323,7 +323,7 @@ impl<T> Default for Pages<T> {
 impl<T> Pages<T> {
     /// Returns the parameters of the next page, if there is one to read.
     fn next(&mut self) -> Option<PaginatedRequestParams> {
-        let goes_on = !self.is_over && self.count < PAGES_AT_MOST && self.all.len() < LISTED_AT_MOST;
+        let goes_on = !self.is_over && self.count < MAX_PAGES && self.all.len() < MAX_LISTED;
         self.count += 1;
         goes_on.then(|| PaginatedRequestParams::default().with_cursor(self.cursor.clone()))
     }
@@ -331,7 +331,7 @@ impl<T> Pages<T> {
     /// Adds a page, and returns the cursor of the next one.
     fn take(&mut self, listed: Vec<T>, next: Option<String>) {
         self.all.extend(listed);
-        self.all.truncate(LISTED_AT_MOST);
+        self.all.truncate(MAX_LISTED);
         self.is_over = next.is_none() || next == self.cursor;
         self.cursor = next;
     }
@@ -339,7 +339,7 @@ impl<T> Pages<T> {
 
 fn disconnected(is_over: &AtomicBool, redactor: &Redactor, words: &str) -> McpFailure {
     if is_over.load(Ordering::Relaxed) {
-        let what = format!("it sent more than {} MiB at once", MESSAGE_BYTES_AT_MOST / (1024 * 1024));
+        let what = format!("it sent more than {} MiB at once", MAX_MESSAGE_BYTES / (1024 * 1024));
         return McpFailure::new(McpFault::Protocol, what, "ask for less at once");
     }
     let words = redactor.redact_all(words);
@@ -513,7 +513,7 @@ impl ServerChannel {
     async fn tools(&self, peer: &Peer<RoleClient>) -> Result<(Vec<ListedTool>, usize), McpFailure> {
         let mut listed = Vec::new();
         let mut cursor = None;
-        for _ in 0..PAGES_AT_MOST {
+        for _ in 0..MAX_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor.take());
             let result = peer.list_tools(Some(page)).await.map_err(|error| self.failure(&error))?;
             listed.extend(result.tools.into_iter().map(|tool| ListedTool {
@@ -713,10 +713,10 @@ mod tests {
             endless.take(vec![], Some(asked.to_string()));
             asked += 1;
         }
-        assert_eq!(asked, PAGES_AT_MOST);
+        assert_eq!(asked, MAX_PAGES);
         let mut long: Pages<u8> = Pages::default();
         assert!(long.next().is_some());
         long.take(vec![1; 1_000], Some("more".to_owned()));
-        assert_eq!((long.all.len(), long.next().is_some()), (LISTED_AT_MOST, false));
+        assert_eq!((long.all.len(), long.next().is_some()), (MAX_LISTED, false));
     }
 }

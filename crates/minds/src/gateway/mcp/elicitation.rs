@@ -12,13 +12,13 @@ use super::super::peers::plain;
 use super::sampling::McpSampled;
 
 /// The maximum number of fields of a form.
-const FIELDS_AT_MOST: usize = 20;
+const MAX_FIELDS: usize = 20;
 /// The maximum number of choices of a field.
-const CHOICES_AT_MOST: usize = 50;
+const MAX_CHOICES: usize = 50;
 /// The maximum length of a server's text about a question or a field, in characters.
-const WORDS_AT_MOST: usize = 400;
+const MAX_WORDS: usize = 400;
 /// The maximum length of a person's value in characters.
-const TEXT_AT_MOST: usize = 4_000;
+const MAX_TEXT: usize = 4_000;
 
 /// A server's question to a person.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ impl McpElicitation {
     pub fn of(number: u64, message: &str, schema: &Value) -> Result<Self, String> {
         let none = Map::new();
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        if properties.len() > FIELDS_AT_MOST {
+        if properties.len() > MAX_FIELDS {
             return Err(format!("its form has {} fields", properties.len()));
         }
         let required = |name: &str| {
@@ -116,7 +116,7 @@ impl McpElicitation {
         };
         let field = |(name, schema): (&String, &Value)| FormField::of(name, schema, required(name));
         let fields = properties.iter().map(field).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { number, message: plain(message, WORDS_AT_MOST), fields })
+        Ok(Self { number, message: plain(message, MAX_WORDS), fields })
     }
 
     /// Returns the values to send back; the error says which value is invalid.
@@ -148,12 +148,12 @@ impl FormField {
         let size =
             |key: &str, usual: usize| schema.get(key).and_then(Value::as_u64).map_or(usual, |size| size as usize);
         let kind = match (choices(schema), text("type")) {
-            (Some(choices), _) if choices.is_empty() || choices.len() > CHOICES_AT_MOST => {
+            (Some(choices), _) if choices.is_empty() || choices.len() > MAX_CHOICES => {
                 return Err(format!("the field {name} has {} choices", choices.len()));
             }
             (Some(choices), _) => FieldKind::Choice { choices },
             (None, "string") => {
-                FieldKind::Text { chars: (size("minLength", 0), size("maxLength", TEXT_AT_MOST).min(TEXT_AT_MOST)) }
+                FieldKind::Text { chars: (size("minLength", 0), size("maxLength", MAX_TEXT).min(MAX_TEXT)) }
             }
             (None, kind @ ("number" | "integer")) => {
                 FieldKind::Number { whole: kind == "integer", least: number("minimum"), most: number("maximum") }

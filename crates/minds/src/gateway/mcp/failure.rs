@@ -7,7 +7,7 @@ use super::answer::McpAnswer;
 use crate::base::text;
 
 /// The maximum length of a description in characters, because it contains texts of servers.
-const REASON_CHARS_AT_MOST: usize = 1_000;
+const MAX_REASON_CHARS: usize = 1_000;
 
 /// The kind of failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ pub struct McpFailure {
 impl McpFailure {
     /// Creates a failure.
     pub fn new(fault: McpFault, what: impl AsRef<str>, remedy: impl Into<String>) -> Self {
-        let what: String = what.as_ref().chars().take(REASON_CHARS_AT_MOST * 4).collect();
-        let what = text::truncate(&text::one_line(&what), REASON_CHARS_AT_MOST);
+        let what: String = what.as_ref().chars().take(MAX_REASON_CHARS * 4).collect();
+        let what = text::truncate(&text::one_line(&what), MAX_REASON_CHARS);
         Self { fault, what, remedy: remedy.into(), given: None }
     }
 

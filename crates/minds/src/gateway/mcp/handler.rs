@@ -22,7 +22,7 @@ use super::elicitation::McpReply;
 use crate::base::Id;
 
 /// The maximum length of a progress message in characters.
-const PROGRESS_CHARS_AT_MOST: usize = 200;
+const MAX_PROGRESS_CHARS: usize = 200;
 /// The protocol's error code for a request that was rejected by a person, or on their behalf.
 const REJECTED: ErrorCode = ErrorCode(-1);
 
@@ -180,7 +180,7 @@ impl ClientHandler for Handler {
                 Some(total) if total > 0.0 => format!("{:.0} %", (params.progress / total * 100.0).clamp(0.0, 100.0)),
                 _ => format!("{}", params.progress),
             };
-            let message = plain(params.message.as_deref().unwrap_or_default(), PROGRESS_CHARS_AT_MOST);
+            let message = plain(params.message.as_deref().unwrap_or_default(), MAX_PROGRESS_CHARS);
             let text = if message.is_empty() { share } else { format!("{share}, {message}") };
             // Progress messages may be lost; the next one is more recent.
             let _ = self.progress.try_send(Progress { id, text });

@@ -21,7 +21,7 @@ const SECRET_WORDS: [&str; 12] = [
     "TOKEN",
 ];
 /// The minimum length of a secret in characters; shorter values are settings.
-const CHARS_AT_LEAST: usize = 6;
+const MIN_CHARS: usize = 6;
 
 /// Returns the problems of a server whose variables or headers contain secrets; `place` is the path of the file that
 /// configures it, and `file` its text.
@@ -47,7 +47,7 @@ pub(super) fn problems(server: &McpServer, place: &str, file: &str) -> Vec<Probl
 }
 
 fn is_secret(name: &str, value: &str) -> bool {
-    if value.contains("${") || value.chars().count() < CHARS_AT_LEAST {
+    if value.contains("${") || value.chars().count() < MIN_CHARS {
         return false;
     }
     let is_path = value.starts_with(['/', '.', '~']);

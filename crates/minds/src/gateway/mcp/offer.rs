@@ -10,13 +10,13 @@ use crate::base::text;
 use crate::base::text_normalization::is_invisible;
 
 /// The maximum length of a description in characters; longer ones are shortened.
-pub const DESCRIPTION_CHARS_AT_MOST: usize = 1_500;
+pub const MAX_DESCRIPTION_CHARS: usize = 1_500;
 /// The maximum size of a tool's schema in bytes.
-const SCHEMA_BYTES_AT_MOST: usize = 32 * 1024;
+const MAX_SCHEMA_BYTES: usize = 32 * 1024;
 /// The maximum length of a name in characters.
-const NAME_CHARS_AT_MOST: usize = 128;
+const MAX_NAME_CHARS: usize = 128;
 /// The maximum number of resources, and of prompts; further ones are left out.
-pub const LISTED_AT_MOST: usize = 200;
+pub const MAX_LISTED: usize = 200;
 
 /// Everything that a server offers.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
             () if tool.name.is_empty() || tool.name.contains(|c: char| is_invisible(c) || c.is_whitespace()) => {
                 Some("its name has invalid characters")
             }
-            () if tool.name.chars().count() > NAME_CHARS_AT_MOST => Some("its name is too long"),
+            () if tool.name.chars().count() > MAX_NAME_CHARS => Some("its name is too long"),
             () if tools.iter().any(|known| known.name == tool.name) => Some("there are two with this name"),
             () if is_too_long(&tool.schema) => Some("the description of its arguments is too long"),
             () => None,
@@ -135,7 +135,7 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
 }
 
 fn is_too_long(schema: &Map<String, Value>) -> bool {
-    serde_json::to_string(schema).map_or(true, |schema| schema.len() > SCHEMA_BYTES_AT_MOST)
+    serde_json::to_string(schema).map_or(true, |schema| schema.len() > MAX_SCHEMA_BYTES)
 }
 
 fn taken(tool: ListedTool) -> McpTool {
@@ -144,7 +144,7 @@ fn taken(tool: ListedTool) -> McpTool {
     // Some servers send an empty schema for a tool without arguments.
     parameters.entry("type").or_insert_with(|| json!("object"));
     McpTool {
-        description: plain_lines(&tool.description, DESCRIPTION_CHARS_AT_MOST),
+        description: plain_lines(&tool.description, MAX_DESCRIPTION_CHARS),
         parameters: Value::Object(parameters),
         hints: McpHints { read_only, destructive: !read_only && tool.destructive != Some(false) },
         name: tool.name,
@@ -187,7 +187,7 @@ mod tests {
         let (tools, left_out) = tools(odd, 5, 100);
         assert_eq!((tools.len(), left_out.len()), (1, 4));
         let description = &tools[0].description;
-        assert!(description.chars().count() <= DESCRIPTION_CHARS_AT_MOST);
+        assert!(description.chars().count() <= MAX_DESCRIPTION_CHARS);
         assert!(!description.contains(['\u{1b}', '\u{202e}']));
         assert_eq!(tools[0].parameters["type"], "object");
     }

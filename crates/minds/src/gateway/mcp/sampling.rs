@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::super::peers::plain;
 
 /// The maximum number of messages in a question.
-const MESSAGES_AT_MOST: usize = 64;
+const MAX_MESSAGES: usize = 64;
 /// The maximum total length of a question in characters.
-const CHARS_AT_MOST: usize = 100_000;
+const MAX_CHARS: usize = 100_000;
 /// The maximum number of stop sequences.
-const STOPS_AT_MOST: usize = 4;
+const MAX_STOPS: usize = 4;
 /// The maximum length of a stop sequence in characters.
-const STOP_CHARS_AT_MOST: usize = 64;
+const MAX_STOP_CHARS: usize = 64;
 
 /// A server's question to a model.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -50,15 +50,15 @@ impl McpSampling {
             return Err("it wants the model to use tools".to_owned());
         }
         let messages = asked.get("messages").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        if messages.is_empty() || messages.len() > MESSAGES_AT_MOST {
-            return Err(format!("it has {} messages, but needs 1 to {MESSAGES_AT_MOST}", messages.len()));
+        if messages.is_empty() || messages.len() > MAX_MESSAGES {
+            return Err(format!("it has {} messages, but needs 1 to {MAX_MESSAGES}", messages.len()));
         }
         let messages = messages.iter().map(SampledMessage::of).collect::<Result<Vec<_>, _>>()?;
         let system = asked.get("systemPrompt").and_then(Value::as_str).unwrap_or_default().to_owned();
         let texts = messages.iter().map(|message| &message.text).chain([&system]);
         let chars: usize = texts.map(|text| text.chars().count()).sum();
-        if chars > CHARS_AT_MOST {
-            return Err(format!("it has {chars} characters, and {CHARS_AT_MOST} are allowed"));
+        if chars > MAX_CHARS {
+            return Err(format!("it has {chars} characters, and {MAX_CHARS} are allowed"));
         }
         let max_tokens = asked.get("maxTokens").and_then(Value::as_u64).unwrap_or_default();
         let max_tokens = u32::try_from(max_tokens).unwrap_or(u32::MAX);
@@ -66,8 +66,8 @@ impl McpSampling {
             return Err("it asks for zero tokens (maxTokens)".to_owned());
         }
         let stops = asked.get("stopSequences").and_then(Value::as_array).into_iter().flatten();
-        let fits = |stop: &&str| !stop.is_empty() && stop.chars().count() <= STOP_CHARS_AT_MOST;
-        let stops = stops.filter_map(Value::as_str).filter(fits).take(STOPS_AT_MOST).map(str::to_owned).collect();
+        let fits = |stop: &&str| !stop.is_empty() && stop.chars().count() <= MAX_STOP_CHARS;
+        let stops = stops.filter_map(Value::as_str).filter(fits).take(MAX_STOPS).map(str::to_owned).collect();
         Ok(Self { number, system, messages, max_tokens, stops })
     }
 }

@@ -26,7 +26,7 @@ const FILE: &str = "allowed-servers.yaml";
 const HEAD: &str =
     "# MCP servers and coding agents that you allowed a workspace to use. Remove one to be asked again.\n";
 /// The maximum number of entries for a workspace; the oldest are removed.
-const SERVERS_AT_MOST: usize = 200;
+const MAX_SERVERS: usize = 200;
 
 /// An allowed server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) 
         let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
         allowed.retain(|one| one.name != name);
         allowed.push(Allowed { name, what, hash });
-        let more = allowed.len().saturating_sub(SERVERS_AT_MOST);
+        let more = allowed.len().saturating_sub(MAX_SERVERS);
         allowed.drain(..more);
     })
 }

@@ -11,7 +11,7 @@ use crate::agent::{McpServer, McpTransport};
 use crate::workspace::vfs::WorkspacePath;
 
 /// The number of bytes from which a file is identified by its first part and its length.
-const BYTES_AT_MOST: u64 = 256 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Returns the paths in the workspace that the command and its arguments may name, whether or not they exist.
 pub fn named_paths(server: &McpServer) -> BTreeSet<String> {
@@ -50,7 +50,7 @@ fn hash_of(place: &Path) -> Option<String> {
     let file = File::open(place).ok()?;
     let length = file.metadata().ok()?.len();
     let mut hasher = blake3::Hasher::new();
-    std::io::copy(&mut file.take(BYTES_AT_MOST), &mut hasher).ok()?;
+    std::io::copy(&mut file.take(MAX_BYTES), &mut hasher).ok()?;
     hasher.update(&length.to_le_bytes());
     Some(hasher.finalize().to_hex().to_string())
 }

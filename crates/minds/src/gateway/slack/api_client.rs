@@ -14,9 +14,9 @@ use super::messages::{BASE_URL, OWN_BASE_URL, SlackTerms, SlackTrouble};
 use super::wire::Refusal;
 
 /// The maximum size of an answer in bytes.
-const ANSWER_BYTES_AT_MOST: usize = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 /// The maximum size of an error response in bytes.
-const REFUSAL_BYTES_AT_MOST: usize = 64 * 1024;
+const MAX_REFUSAL_BYTES: usize = 64 * 1024;
 /// The name of Slack among the cooldowns.
 const SLACK: &str = "slack";
 
@@ -294,7 +294,7 @@ async fn answer(request: reqwest::RequestBuilder, patience: Duration) -> Result<
     let status = response.status();
     let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
     let retry_after_secs = asked.and_then(|asked| parse_retry_after(asked, std::time::SystemTime::now()));
-    let at_most = if status.is_success() { ANSWER_BYTES_AT_MOST } else { REFUSAL_BYTES_AT_MOST };
+    let at_most = if status.is_success() { MAX_ANSWER_BYTES } else { MAX_REFUSAL_BYTES };
     let mut body = Vec::new();
     loop {
         match response.chunk().await {

@@ -9,9 +9,9 @@ use super::api_client::{Api, Fault};
 use super::wire::Refusal;
 
 /// The maximum number of pages of a list that are read.
-const PAGES_AT_MOST: usize = 20;
+const MAX_PAGES: usize = 20;
 /// The maximum number of cached names.
-const NAMES_AT_MOST: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 /// Cached names. Clones share their state.
 #[derive(Clone, Default)]
@@ -62,7 +62,7 @@ impl Names {
             return Ok(id.clone());
         }
         let mut page = String::new();
-        for _ in 0..PAGES_AT_MOST {
+        for _ in 0..MAX_PAGES {
             let mut values =
                 vec![("types", "public_channel,private_channel"), ("exclude_archived", "true"), ("limit", "200")];
             values.extend((!page.is_empty()).then_some(("cursor", page.as_str())));
@@ -70,7 +70,7 @@ impl Names {
             let mut known = self.known();
             for channel in answer.get("channels").and_then(Value::as_array).into_iter().flatten() {
                 if let (Some(id), Some(name)) = (text(channel, "id"), text(channel, "name"))
-                    && known.channels.len() < NAMES_AT_MOST
+                    && known.channels.len() < MAX_NAMES
                 {
                     known.channels.insert(name.to_lowercase(), id);
                 }
@@ -91,7 +91,7 @@ impl Names {
     pub(super) async fn person(&self, api: &Api, name: &str) -> Result<String, Fault> {
         let wanted = bare(name);
         let mut page = String::new();
-        for _ in 0..PAGES_AT_MOST {
+        for _ in 0..MAX_PAGES {
             let mut values = vec![("limit", "200")];
             values.extend((!page.is_empty()).then_some(("cursor", page.as_str())));
             let answer = api.ask("users.list", &values).await?;
@@ -128,7 +128,7 @@ impl Names {
         };
         let name = name.unwrap_or_else(|| id.to_owned());
         let mut known = self.known();
-        if known.people.len() < NAMES_AT_MOST {
+        if known.people.len() < MAX_NAMES {
             known.people.insert(id.to_owned(), name.clone());
         }
         name

@@ -13,7 +13,7 @@ use super::wire::{PolledMessage, moment, plain};
 /// The number of messages that are requested at once.
 const MESSAGES_IN_A_PAGE: &str = "200";
 /// The maximum number of pages of a channel that are read in one poll.
-const PAGES_AT_MOST: usize = 10;
+const MAX_PAGES: usize = 10;
 
 /// Reads the new messages of these channels, each after the newest known message.
 pub(super) async fn look(api: &Api, names: &Names, place: &str, channels: &BTreeMap<String, String>) -> SlackPoll {
@@ -54,7 +54,7 @@ async fn look_into(
     let mut found: BTreeMap<(u64, u64), PolledMessage> = BTreeMap::new();
     let mut newest = moment(known).map(|at| (at, known.to_owned()));
     let (mut page, mut goes_back, mut is_whole) = (String::new(), false, false);
-    for _ in 0..PAGES_AT_MOST {
+    for _ in 0..MAX_PAGES {
         let mut values = vec![
             ("channel", id.as_str()),
             ("oldest", oldest.as_str()),

@@ -47,14 +47,14 @@ impl SettingsSection for SlackSettings {
 }
 
 /// The maximum number of channels that are read.
-const CHANNELS_AT_MOST: usize = 50;
+const MAX_CHANNELS: usize = 50;
 
 impl SlackSettings {
     /// Returns the channels to read, without duplicates.
     pub fn read_channels(&self) -> Vec<&str> {
         let mut channels: Vec<&str> = Vec::new();
         for channel in self.channels.iter().map(|channel| channel.trim()).filter(|channel| !channel.is_empty()) {
-            if channels.len() < CHANNELS_AT_MOST && !channels.contains(&channel) {
+            if channels.len() < MAX_CHANNELS && !channels.contains(&channel) {
                 channels.push(channel);
             }
         }

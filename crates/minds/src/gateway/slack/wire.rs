@@ -7,7 +7,7 @@ use super::super::keys::{SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
 /// The event type in the metadata of messages sent from here.
 pub(super) const EVENT_TYPE: &str = "agent_workshop_message";
 /// The maximum length of an incoming message, in characters.
-const TEXT_CHARS_AT_MOST: usize = 16_000;
+const MAX_TEXT_CHARS: usize = 16_000;
 
 /// Why a request failed, as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -132,7 +132,7 @@ impl PolledMessage {
             thread: text(message, "thread_ts").filter(|thread| *thread != ts && moment(thread).is_some()),
             user: text(message, "user"),
             bot: text(message, "username").or_else(|| text(profile, "name")).or_else(|| text(message, "bot_id")),
-            text: crate::base::text::truncate(&said, TEXT_CHARS_AT_MOST),
+            text: crate::base::text::truncate(&said, MAX_TEXT_CHARS),
             own,
             ts,
         })

@@ -10,13 +10,13 @@ use crate::mind::context::{CurrentRequest, MailItem};
 use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::{TEXTS, push as push_text};
-use crate::mind::untrusted_text::{ITEM_CHARS, LEAST_CHARS, LINE_CHARS};
+use crate::mind::untrusted_text::{ITEM_CHARS, LINE_CHARS, MIN_CHARS};
 use crate::mind::untrusted_text::{name, push_fenced};
 
 /// Maximum number of already read mail repeated in a prompt about something else.
-const SEEN_MAIL_AT_MOST: usize = 3;
+const MAX_SEEN_MAIL: usize = 3;
 /// Minimum number of characters for mail; with less room it is omitted.
-const MIN_ROOM: usize = (headings::MAIL.len() + LEAST_CHARS * 4) / 4;
+const MIN_ROOM: usize = (headings::MAIL.len() + MIN_CHARS * 4) / 4;
 
 /// Unread mail, and a little of the rest. It gets its space before message boards, because someone is waiting for an
 /// answer.
@@ -26,7 +26,7 @@ pub(super) fn part() -> PartProvider {
             return;
         }
         let unread = context.mail.iter().take_while(|item| !item.read).count();
-        let told = &context.mail[..context.mail.len().min(unread + SEEN_MAIL_AT_MOST)];
+        let told = &context.mail[..context.mail.len().min(unread + MAX_SEEN_MAIL)];
         let mut text = format!("{}\n", headings::MAIL);
         let (start, mut shown) = (text.len(), Vec::new());
         push_mail(&mut text, (told, context.mail.len()), out.room(), &mut shown);
@@ -56,9 +56,9 @@ pub(in super::super) fn push_mail(
     let mut told = 0;
     for (index, item) in mail.iter().enumerate() {
         let mut text = format!("{} from {}:\n", name(&item.id), name(&item.from));
-        push_fenced(&mut text, &subject_and_text(item), ITEM_CHARS.min(left.max(LEAST_CHARS)));
+        push_fenced(&mut text, &subject_and_text(item), ITEM_CHARS.min(left.max(MIN_CHARS)));
         let chars = text.chars().count() + 1;
-        if index > 0 && chars + LEAST_CHARS > left {
+        if index > 0 && chars + MIN_CHARS > left {
             break;
         }
         if index > 0 {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::heading_guard::Headings;
 use super::super::prompt::{PartItem, PromptOrigin, PromptPart};
-use super::super::untrusted_text::{LEAST_CHARS, push_cut, push_fenced};
+use super::super::untrusted_text::{MIN_CHARS, push_cut, push_fenced};
 use super::{PartProvider, Share};
 use crate::base::Id;
 use crate::base::text::one_line;
@@ -82,7 +82,7 @@ impl<'a> PartWriter<'a> {
 
     fn headed(&mut self, body: &str, items: Vec<PartItem>, write: impl FnOnce(&mut String, usize) -> Range<usize>) {
         let heading = self.of.as_ref().map_or(&*self.provider.heading, |(_, heading)| heading);
-        let least = heading.len() + LEAST_CHARS;
+        let least = heading.len() + MIN_CHARS;
         let is_of_rest = matches!(self.provider.share, Share::Left(_) | Share::LeftFirst(_));
         if body.trim().is_empty() || is_of_rest && self.left < least {
             self.of = None;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The maximum number of open files; beyond it, the one opened first is closed unless it has unsaved changes.
-pub const FILES_AT_MOST: usize = 40;
+pub const MAX_FILES: usize = 40;
 /// The maximum number of added panes in a saved layout.
 const MAX_ADDED_PANES: usize = 20;
 /// Windows narrower than this, in points, show the inspector only while something is selected.
@@ -147,7 +147,7 @@ impl Dock {
         let is_whole = distinct.len() == panes.len() && reached.len() == dock.tree.tiles.len();
         (is_whole
             && Tab::FIXED.iter().all(|tab| panes.contains(&tab))
-            && panes.len() <= 7 + FILES_AT_MOST + MAX_ADDED_PANES)
+            && panes.len() <= 7 + MAX_FILES + MAX_ADDED_PANES)
             .then_some(dock)
             .map(Self::without_former_panes)
     }
@@ -214,7 +214,7 @@ impl Dock {
         self.alone = tab.clone();
         if self.tree.tiles.find_pane(tab).is_none() {
             let files = self.files();
-            if files.len() >= FILES_AT_MOST
+            if files.len() >= MAX_FILES
                 && let Some(old) = files.iter().find(|path| !is_unsaved(path))
             {
                 self.remove(&Tab::File(old.clone()));
@@ -362,11 +362,11 @@ mod tests {
     #[test]
     fn opening_too_many_files_closes_the_first_saved_one() {
         let mut dock = Dock::default();
-        for number in 0..=FILES_AT_MOST {
+        for number in 0..=MAX_FILES {
             dock.show(&Tab::File(format!("{number}.md")), |path| path == "0.md");
         }
         let files = dock.files();
-        assert_eq!(files.len(), FILES_AT_MOST);
+        assert_eq!(files.len(), MAX_FILES);
         assert!(files.contains(&"0.md".to_owned()) && !files.contains(&"1.md".to_owned()), "{files:?}");
     }
 

@@ -12,7 +12,7 @@ use crate::view::model::AgentView;
 
 /// Minimum side of a square, in points; agents within a square are drawn as one dot. The actual side is less than twice
 /// this.
-const LEAST_SIDE_POINTS: f32 = 18.5;
+const MIN_SIDE_POINTS: f32 = 18.5;
 /// Radius of a badge, in points.
 const BADGE_RADIUS: f32 = 8.0;
 /// Minimum distance of a number from the edges of its square, in points, so that it never overlaps the next one.
@@ -37,7 +37,7 @@ pub(super) struct Cluster {
 /// Side of the squares at a zoom, in world units: a power of two. So squares stay fixed while zooming a little, and
 /// split into four or merge when crossing an octave, which keeps clusters from flickering.
 pub fn square_side(zoom: f32) -> f32 {
-    2.0_f32.powi((LEAST_SIDE_POINTS / zoom).log2().ceil() as i32)
+    2.0_f32.powi((MIN_SIDE_POINTS / zoom).log2().ceil() as i32)
 }
 
 /// Row and column of the square that contains a world position.
@@ -137,7 +137,7 @@ mod tests {
         let (mut before, mut input, mut changes) = (together(0.1), summary(0.1), 0);
         for zoom in zooms() {
             let points = square_side(zoom) * zoom;
-            assert!((LEAST_SIDE_POINTS - 0.01..2.0 * LEAST_SIDE_POINTS + 0.01).contains(&points), "{zoom}: {points}");
+            assert!((MIN_SIDE_POINTS - 0.01..2.0 * MIN_SIDE_POINTS + 0.01).contains(&points), "{zoom}: {points}");
             let (now, tells) = (together(zoom), summary(zoom));
             if now == before {
                 assert_eq!(tells, input, "at {zoom}");

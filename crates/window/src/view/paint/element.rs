@@ -45,7 +45,7 @@ fn wall(batch: &mut Batch, rect: Rect, height: f32, light: Color32) {
 }
 
 /// Maximum number of cases of a shelf.
-const CASES_AT_MOST: f32 = 40.0;
+const MAX_CASES: f32 = 40.0;
 
 /// Paints furniture that stands on the floor.
 pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, light: Color32, dark: bool) {
@@ -57,7 +57,7 @@ pub(super) fn furniture(batch: &mut Batch, decor: &DecorView, camera: Camera, li
     match &*decor.kind {
         "wall" => wall(batch, rect, decor.size.y * camera.zoom, light),
         "shelf" => {
-            let cases = (decor.size.x / decor.size.y.max(1.0)).round().clamp(1.0, CASES_AT_MOST) as usize;
+            let cases = (decor.size.x / decor.size.y.max(1.0)).round().clamp(1.0, MAX_CASES) as usize;
             let wide = rect.width() / cases as f32;
             for index in 0..cases {
                 let left = rect.left() + index as f32 * wide;

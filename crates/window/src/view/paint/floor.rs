@@ -21,8 +21,8 @@ const RUGS: [(u32, u32); 4] =
     [(0xb5_6047, 0xf3_dcb4), (0x4d_7f78, 0xf0_dfb8), (0x96_4d55, 0xf2_d3b6), (0x7d_8a55, 0xf2_e4bd)];
 
 /// Maximum number of fringes or diamonds of a rug, whatever size its file gives.
-const FRINGES_AT_MOST: usize = 200;
-const DIAMONDS_AT_MOST: f32 = 40.0;
+const MAX_FRINGES: usize = 200;
+const MAX_DIAMONDS: f32 = 40.0;
 
 /// The ambient light on furniture and figures.
 pub(super) fn light_of(theme: Theme) -> Color32 {
@@ -100,7 +100,7 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, place: usize, camera: Ca
 
     let thread = Stroke::new((1.6 * zoom).max(0.6), mixed(line, ground, 0.3));
     if zoom > 0.3 {
-        let threads = ((decor.size.y / 7.0) as usize).min(FRINGES_AT_MOST);
+        let threads = ((decor.size.y / 7.0) as usize).min(MAX_FRINGES);
         for index in 1..threads {
             let y = rect.top() + rect.height() * index as f32 / threads as f32;
             painter.hline(rect.left() - 7.0 * zoom..=rect.right() + 7.0 * zoom, y, thread);
@@ -127,8 +127,8 @@ pub(super) fn rug(painter: &Painter, decor: &DecorView, place: usize, camera: Ca
     }
     painter.rect_filled(field, round(4.0), mixed(ground, Color32::BLACK, 0.07));
     let pitch = 44.0;
-    let columns = ((field.width() / zoom) / pitch).floor().clamp(1.0, DIAMONDS_AT_MOST) as usize;
-    let rows = ((field.height() / zoom) / (pitch * 1.25)).floor().clamp(1.0, DIAMONDS_AT_MOST) as usize;
+    let columns = ((field.width() / zoom) / pitch).floor().clamp(1.0, MAX_DIAMONDS) as usize;
+    let rows = ((field.height() / zoom) / (pitch * 1.25)).floor().clamp(1.0, MAX_DIAMONDS) as usize;
     let (step_x, step_y) = (field.width() / columns as f32, field.height() / rows as f32);
     for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
         let middle = field.min + vec2((column as f32 + 0.5) * step_x, (row as f32 + 0.5) * step_y);

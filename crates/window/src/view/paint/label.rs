@@ -30,7 +30,7 @@ const NAMED_AND_TOLD: usize = 40;
 /// Font size at which texts are measured.
 const MEASURED_AT: f32 = 16.0;
 /// Maximum number of cached measurements.
-const MEASURED_AT_MOST: usize = 4_096;
+const MAX_MEASURED: usize = 4_096;
 /// Padding of a label, in points.
 const PADDING: Vec2 = vec2(6.0, 1.5);
 
@@ -76,7 +76,7 @@ impl Labels {
             return *size;
         }
         let size = text_scaling::measure(painter, text, MEASURED_AT) / MEASURED_AT;
-        if self.measured.len() >= MEASURED_AT_MOST {
+        if self.measured.len() >= MAX_MEASURED {
             self.measured.clear();
         }
         self.measured.insert(text.to_owned(), size);

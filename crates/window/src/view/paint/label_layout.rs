@@ -19,7 +19,7 @@ const HOME_AIR: f32 = 14.0;
 const CLOSE: f32 = 7.0;
 /// Distances that a label moves aside before it looks for a new place, in points.
 const NUDGES: [f32; 2] = [6.0, 12.0];
-const NUDGED_AT_MOST: f32 = 30.0;
+const MAX_NUDGED: f32 = 30.0;
 /// Maximum number of labels per frame that search the whole view; the others stay as they are.
 const WIDE_SEARCHES: usize = 48;
 /// Step of the search in the whole view, in points.
@@ -104,7 +104,7 @@ impl Spot {
 
     /// Whether this place is within the given reach.
     fn is_within(self, reach: LabelReach) -> bool {
-        let is_beside = self.index < spots(reach) && self.by.length() <= NUDGED_AT_MOST;
+        let is_beside = self.index < spots(reach) && self.by.length() <= MAX_NUDGED;
         match reach {
             LabelReach::Home => self == Self::HOME,
             LabelReach::Under => is_beside && self.by.y == 0.0,

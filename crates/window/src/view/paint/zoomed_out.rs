@@ -17,9 +17,9 @@ use crate::view::model::RoomModel;
 use crate::view::theme::{Theme, state_colour};
 
 /// Above this number of single agents, faces are left out.
-const FACES_AT_MOST: usize = 700;
+const MAX_FACES: usize = 700;
 /// Maximum number of single agents with a text label.
-const TOLD_AT_MOST: usize = 40;
+const MAX_TOLD: usize = 40;
 
 /// Colour of numbers on dots: black is legible on every state colour, in both themes.
 pub const DOT_INK: Color32 = Color32::BLACK;
@@ -34,7 +34,7 @@ pub(super) fn paint(
     pulse: f32,
 ) {
     let alone = clusters.iter().filter(|cluster| cluster.count == 1).count();
-    let have_faces = alone <= FACES_AT_MOST;
+    let have_faces = alone <= MAX_FACES;
     let mut order: Vec<&Cluster> = clusters.iter().collect();
     order.sort_by_key(|cluster| (cluster.importance.stands_out(), cluster.count > 1));
     for cluster in order {
@@ -85,7 +85,7 @@ pub(super) fn wanted<'a>(
         |cluster: &&Cluster| cluster.count == 1 && matters(cluster) && near.contains(camera.to_screen(cluster.middle));
     let mut first: Vec<&Cluster> = clusters.iter().filter(is_told).collect();
     first.sort_by_key(|cluster| (cluster.importance, cluster.square));
-    for cluster in first.into_iter().take(TOLD_AT_MOST) {
+    for cluster in first.into_iter().take(MAX_TOLD) {
         let agent = &input.room.agents[cluster.first as usize];
         // Selected and hovered agents have a label of their own.
         if input.chosen.agents.contains(&*agent.id) {

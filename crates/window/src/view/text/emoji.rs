@@ -15,7 +15,7 @@ use skrifa::{FontRef, GlyphId, MetadataProvider};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Maximum number of cached pictures; the least recently shown ones are dropped first.
-const KEPT_AT_MOST: usize = 512;
+const MAX_KEPT: usize = 512;
 
 /// An emoji in a laid-out text.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Emoji {
     /// Drops the least recently shown pictures. Call once per frame.
     pub(super) fn next_frame(&mut self) {
         self.frame += 1;
-        if self.pictures.len() > KEPT_AT_MOST {
+        if self.pictures.len() > MAX_KEPT {
             let frame = self.frame;
             self.pictures.retain(|_, picture| picture.shown + 1 >= frame);
         }

@@ -14,9 +14,9 @@ use super::system_fonts::{FontSearchResult, MissingCharacters};
 
 /// Maximum number of characters that are searched for, so that a file with all of Unicode does not cause endless
 /// searches.
-const LETTERS_AT_MOST: usize = 20_000;
+const MAX_LETTERS: usize = 20_000;
 /// Maximum number of system fonts in use.
-const FONTS_AT_MOST: usize = 48;
+const MAX_FONTS: usize = 48;
 
 /// The text that a context shows.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl ShownText {
         let is_new = |name: &str, there: &Fallbacks| !there.fonts.iter().any(|font| font.name == name);
         let before = self.fallbacks.fonts.len();
         for font in fonts {
-            if self.fallbacks.fonts.len() < FONTS_AT_MOST && is_new(&font.name, &self.fallbacks) {
+            if self.fallbacks.fonts.len() < MAX_FONTS && is_new(&font.name, &self.fallbacks) {
                 self.fallbacks.fonts.push(font);
             }
         }
@@ -127,7 +127,7 @@ impl ShownText {
     fn note_unknown(&mut self, context: &Context, text: &str) {
         let usual = FontId::proportional(12.0);
         for letter in text.chars().filter(|letter| !letter.is_ascii() && !is_invisible(*letter)) {
-            if self.known.contains(&letter) || self.asked.contains(&letter) || self.asked.len() >= LETTERS_AT_MOST {
+            if self.known.contains(&letter) || self.asked.contains(&letter) || self.asked.len() >= MAX_LETTERS {
                 continue;
             }
             if fonts::is_emoji(letter) && !self.emoji.has_font() && !self.asked_for_emoji {

@@ -11,7 +11,7 @@ use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Priority, Task};
 
 /// The maximum number of lines of a description.
-const LINES_AT_MOST: usize = 200;
+const MAX_LINES: usize = 200;
 /// The maximum length of a line in characters.
 const LINE_CHARS: usize = 400;
 /// The maximum length of a title in characters.
@@ -138,16 +138,13 @@ fn line(text: &str) -> String {
 /// Joins lines to a block that is read back from the file unchanged.
 fn described(lines: &[String]) -> String {
     let mut kept: Vec<String> = Vec::new();
-    for line in lines.iter().take(LINES_AT_MOST) {
+    for line in lines.iter().take(MAX_LINES) {
         let visible: String =
             line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !c.is_control()).collect();
         kept.push(truncate(&visible, LINE_CHARS).trim_end().to_owned());
     }
-    if lines.len() > LINES_AT_MOST {
-        kept.push(format!(
-            "… {} more lines, in the window or with: workshop approvals show",
-            lines.len() - LINES_AT_MOST
-        ));
+    if lines.len() > MAX_LINES {
+        kept.push(format!("… {} more lines, in the window or with: workshop approvals show", lines.len() - MAX_LINES));
     }
     kept.join("\n").trim().to_owned()
 }

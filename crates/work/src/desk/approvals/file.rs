@@ -21,7 +21,7 @@ it, and save. To add a comment, write `because: TEXT` below the task. Answered a
 ";
 /// The maximum size of the file in bytes. Above it, the oldest decisions are removed; they are kept in the file's
 /// versions.
-const BYTES_AT_MOST: usize = 700 * 1024;
+const MAX_BYTES: usize = 700 * 1024;
 /// The size to which the file is reduced, in bytes.
 const BYTES_KEPT: usize = 500 * 1024;
 
@@ -289,7 +289,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
 
 /// Removes the oldest decisions if the file is too large.
 fn without_the_oldest(text: String) -> String {
-    if text.len() <= BYTES_AT_MOST {
+    if text.len() <= MAX_BYTES {
         return text;
     }
     let file = task_files::parse(&*text);

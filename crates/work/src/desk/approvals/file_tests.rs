@@ -188,7 +188,7 @@ fn the_oldest_decisions_are_removed_from_a_long_file() {
     for one in &all {
         let yes = decided(Outcome::Approved);
         text = bring_up_to_date(&text, std::iter::empty(), [(one, &yes, true)].into_iter()).text;
-        assert!(text.len() <= BYTES_AT_MOST);
+        assert!(text.len() <= MAX_BYTES);
     }
     assert!(!text.contains("id: 0-1-0-abcd") && text.contains("id: 19-1-0-abcd"));
     assert_eq!(task_files::parse(&*text).issues, []);

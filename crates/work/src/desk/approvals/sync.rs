@@ -21,7 +21,7 @@ use crate::workspace::task_files;
 use crate::workspace::{FileChanged, ProblemReport, SceneWrite};
 
 /// The number of decisions that are kept, so that they can be written even if a person edits the file meanwhile.
-const DECIDED_AT_MOST: usize = 64;
+const MAX_DECIDED: usize = 64;
 /// The maximum number of ticks until a change of the file is noticed.
 const NOTICED_WITHIN_TICKS: u64 = 90;
 /// The source name of the reported problems.
@@ -145,7 +145,7 @@ impl ApprovalsFile {
             let decided = one.said.unwrap_or_else(withdrawn);
             self.decided.push_back(ClosedQuestion { asked: one.asked, decided, is_written: false });
         }
-        let surplus = self.decided.len().saturating_sub(DECIDED_AT_MOST);
+        let surplus = self.decided.len().saturating_sub(MAX_DECIDED);
         self.decided.drain(..surplus);
         self.pending.extend(new.into_iter().map(|one| (one.asked.id.clone(), one)));
     }

@@ -12,7 +12,7 @@ use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
-use crate::tools::document_calls::{LINES_TOLD_AT_MOST, call_for, host_answer};
+use crate::tools::document_calls::{MAX_LINES_TOLD, call_for, host_answer};
 use crate::tools::{CallAnswer, OrderKey, OrderReport};
 
 /// Refusal of a request that a module makes outside of a call.
@@ -27,7 +27,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// The maximum length of a logged line in characters.
-const LINE_CHARS_AT_MOST: usize = 2_000;
+const MAX_LINE_CHARS: usize = 2_000;
 
 /// The purpose of an order to a module.
 enum OrderPurpose {
@@ -212,7 +212,7 @@ impl OpenModules {
     fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<ModuleOutput> {
         if let Some(OrderPurpose::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
             *told += 1;
-            let is_told = *told <= LINES_TOLD_AT_MOST;
+            let is_told = *told <= MAX_LINES_TOLD;
             return is_told.then(|| ModuleOutput::Outcome(*key, OrderReport::Progress { text: line.text }));
         }
         let now = Instant::now();
@@ -225,7 +225,7 @@ impl OpenModules {
             }
             Allowed::Dropped => return None,
         };
-        let line = ModuleLogged { module, level, text: truncate(&text, LINE_CHARS_AT_MOST) };
+        let line = ModuleLogged { module, level, text: truncate(&text, MAX_LINE_CHARS) };
         Some(ModuleOutput::Report(ModulesReported::Logged { profile: self.profile.clone(), line }))
     }
 

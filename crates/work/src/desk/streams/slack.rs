@@ -6,7 +6,7 @@ use crate::workspace::KnownFiles;
 use crate::workspace::vfs::FileRights;
 
 /// The maximum length of a result in characters.
-const RESULT_CHARS_AT_MOST: usize = 16_000;
+const MAX_RESULT_CHARS: usize = 16_000;
 
 /// The newest incoming messages, in the order of their arrival.
 pub(in crate::desk) fn read(
@@ -33,7 +33,7 @@ pub(in crate::desk) fn read(
     }
     let text = told.join("\n");
     // If the text is too long, the newest messages are shown.
-    let surplus = text.chars().count().saturating_sub(RESULT_CHARS_AT_MOST);
+    let surplus = text.chars().count().saturating_sub(MAX_RESULT_CHARS);
     let cut: String = text.chars().skip(surplus).collect();
     Ok(if surplus > 0 { format!("… {cut}") } else { cut })
 }

@@ -24,11 +24,11 @@ const ORDERS: &str = "slack-in/";
 /// The source name of the reported problems.
 const SOURCE: &str = "Slack";
 /// The maximum number of batches that wait for the file before polling is paused.
-const BATCHES_AT_MOST: usize = 8;
+const MAX_BATCHES: usize = 8;
 /// The delay in seconds before a failed write is retried.
 const RETRY_SECS: u64 = 10;
 /// The maximum size of a line in bytes, below the size at which streams skip lines.
-const LINE_BYTES_AT_MOST: usize = 60 * 1024;
+const MAX_LINE_BYTES: usize = 60 * 1024;
 
 /// The state of Slack's channels. Part of the saved world. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -100,7 +100,7 @@ fn line_of(arrival: &SlackArrival) -> String {
             line["thread_ts"] = thread.as_str().into();
         }
         let line = format!("{line}\n");
-        if line.len() <= LINE_BYTES_AT_MOST || chars < 100 {
+        if line.len() <= MAX_LINE_BYTES || chars < 100 {
             return line;
         }
         chars /= 2;
@@ -165,7 +165,7 @@ pub(in crate::desk) fn request_poll(
     mut calls: ResMut<SlackCalls>,
 ) {
     let may_look = access.reads && !settings.channels.is_empty() && !journal.is_replaying();
-    if !may_look || calls.is_looking() || all.bringing.len() >= BATCHES_AT_MOST {
+    if !may_look || calls.is_looking() || all.bringing.len() >= MAX_BATCHES {
         return;
     }
     let seen = |channel: &str| all.seen.get(channel).cloned().unwrap_or_default();

@@ -13,9 +13,9 @@ use crate::base::hash::content_hash;
 use crate::base::text::{one_line, truncate};
 
 /// The number of lines that are remembered, so that they are not delivered again if a stream starts over.
-const REMEMBERED_AT_MOST: usize = 20_000;
+const MAX_REMEMBERED: usize = 20_000;
 /// The maximum size of a line in bytes; longer lines are skipped.
-const LINE_BYTES_AT_MOST: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 /// The maximum length of names in a message in characters.
 const NAME_CHARS: usize = 200;
 /// The maximum length of a message text in characters.
@@ -117,15 +117,15 @@ impl StreamPosition {
         (self.bytes, self.hash) = (line.end, content_hash(ended));
         self.lines += usize::from(ended.ends_with(b"\n"));
         self.taken.push_back(line.hash);
-        let surplus = self.taken.len().saturating_sub(REMEMBERED_AT_MOST);
+        let surplus = self.taken.len().saturating_sub(MAX_REMEMBERED);
         self.taken.drain(..surplus);
     }
 }
 
 /// Parses a line.
 pub fn read(line: &str) -> Result<IncomingMessage, String> {
-    if line.len() > LINE_BYTES_AT_MOST {
-        return Err(format!("it is longer than {} KiB", LINE_BYTES_AT_MOST / 1024));
+    if line.len() > MAX_LINE_BYTES {
+        return Err(format!("it is longer than {} KiB", MAX_LINE_BYTES / 1024));
     }
     let value: Value = serde_json::from_str(line).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let Value::Object(keys) = value else { return Err("it is not a JSON object".to_owned()) };

@@ -103,12 +103,12 @@ fn allowed(rule: &[String]) -> CommandVerdict {
 }
 
 /// The maximum depth of commands within commands that is searched for denied ones.
-const DEPTH_AT_MOST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The rule that denies a part of a command, wherever it occurs: between operators, in a substitution, after a program
 /// that starts others, or in a text that a shell would read.
 fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usize) -> Option<String> {
-    if !rules.forbids_anything() || depth > DEPTH_AT_MOST {
+    if !rules.forbids_anything() || depth > MAX_DEPTH {
         return None;
     }
     let parts: Vec<Vec<String>> = match command {

@@ -17,9 +17,9 @@ use crate::base::Problem;
 use crate::gate::servers::fits_pattern;
 
 /// The maximum number of rules in the file.
-const RULES_AT_MOST: usize = 2_000;
+const MAX_RULES: usize = 2_000;
 /// The maximum number of words in a rule.
-const WORDS_AT_MOST: usize = 40;
+const MAX_WORDS: usize = 40;
 
 /// The effect of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,8 +84,8 @@ impl CommandRules {
                 _ => None,
             };
             match (words, says) {
-                _ if rules.rules.len() >= RULES_AT_MOST => {
-                    problems.push(problem(format!("rules after the first {RULES_AT_MOST} are ignored"), "remove some"));
+                _ if rules.rules.len() >= MAX_RULES => {
+                    problems.push(problem(format!("rules after the first {MAX_RULES} are ignored"), "remove some"));
                     break;
                 }
                 (Ok(words), Some(says)) => rules.rules.push(CommandRule { words, says }),
@@ -181,7 +181,7 @@ fn pattern_words(pattern: &str) -> Result<Vec<String>, &'static str> {
     const STAR: char = '\u{e000}';
     let without = pattern.replace('*', &STAR.to_string());
     match Command::parse(&without) {
-        Command::Plain(words) if words.len() > WORDS_AT_MOST => Err("it has too many words"),
+        Command::Plain(words) if words.len() > MAX_WORDS => Err("it has too many words"),
         Command::Plain(words) if words[0].contains(STAR) => Err("its first word must be the name of a program"),
         Command::Plain(words) => Ok(words.into_iter().map(|word| word.replace(STAR, "*")).collect()),
         Command::NeedsShell(why) => Err(why),

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::definition::{AnswerKind, Assignee, DEPTH_AT_MOST, RESULT, Step, Workflow};
-use super::format::{PROBLEMS_AT_MOST, WorkflowFile, limit_problems};
+use super::definition::{AnswerKind, Assignee, MAX_DEPTH, RESULT, Step, Workflow};
+use super::format::{MAX_PROBLEMS, WorkflowFile, limit_problems};
 use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
 use crate::base::text::{nearest, slug};
@@ -14,7 +14,7 @@ use crate::base::{Id, Problem};
 const PATH_NAMED: usize = 20;
 
 /// How many problems search all steps for a similar name.
-const SUGGESTED_AT_MOST: usize = 20;
+const MAX_SUGGESTED: usize = 20;
 
 /// The surroundings of a workflow: the existing agents and other workflows.
 #[derive(Clone, Copy)]
@@ -80,7 +80,7 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     /// Whether the limit of errors is reached.
     fn is_enough(&self) -> bool {
-        self.errors >= PROBLEMS_AT_MOST
+        self.errors >= MAX_PROBLEMS
     }
 
     fn error(&mut self, line: Option<usize>, what: impl Into<String>, remedy: impl Into<String>) {
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
     }
 
     fn near_step(&self, id: &str) -> String {
-        let steps = self.places.keys().copied().filter(|_| self.errors < SUGGESTED_AT_MOST);
+        let steps = self.places.keys().copied().filter(|_| self.errors < MAX_SUGGESTED);
         match nearest(id, steps) {
             Some(near) => format!("did you mean {near:?}?"),
             None => "use a step of this workflow".to_owned(),
@@ -152,8 +152,7 @@ impl<'a> Checker<'a> {
         match graph::loops(steps, &self.graph, &self.waiting) {
             Ok(loops) => self.loops = loops,
             Err(LoopFault::TooMany(head)) => {
-                let what =
-                    format!("more than {} steps are repeated, counted once for each loop", graph::REPEATED_AT_MOST);
+                let what = format!("more than {} steps are repeated, counted once for each loop", graph::MAX_REPEATED);
                 self.error(steps[head].line("repeat_until"), what, "repeat fewer steps, or split the workflow");
             }
             Err(LoopFault::Overlap(one, other)) => {
@@ -352,7 +351,7 @@ fn inclusion_path<'a>(
     let first = path.first()?.path.as_str();
     let at = *path.last()?;
     // Deeper nesting is refused when the workflow runs.
-    if path.len() > DEPTH_AT_MOST {
+    if path.len() > MAX_DEPTH {
         return None;
     }
     for step in &at.steps {

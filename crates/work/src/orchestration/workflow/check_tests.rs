@@ -127,12 +127,12 @@ fn reported_problems_are_limited_and_errors_come_before_warnings() {
     let steps = chain(10_000, |at| format!("prompt: \"{{s{at}x.out}} {{item}}\", depends_on: [nobody]"));
     let steps = steps.replace(", depends_on: [s", ", after: [s");
     let problems = told(&steps);
-    assert_eq!(problems.len(), super::super::format::PROBLEMS_AT_MOST);
+    assert_eq!(problems.len(), super::super::format::MAX_PROBLEMS);
     assert!(problems[0].starts_with("workflows/a.md:3: "), "{}", problems[0]);
     // Hundreds of unused outputs, and after them an unknown agent.
     let last = "  - { id: last, agent: nobody, prompt: go }\n";
     let steps = chain(400, |_| "prompt: go, outputs: [out]".to_owned()) + last;
     let problems = told(&steps);
     assert!(problems.iter().any(|told| told.contains("there is no agent \"nobody\"")), "{:?}", problems.last());
-    assert_eq!(problems.len(), super::super::format::PROBLEMS_AT_MOST);
+    assert_eq!(problems.len(), super::super::format::MAX_PROBLEMS);
 }

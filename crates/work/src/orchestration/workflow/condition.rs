@@ -9,7 +9,7 @@ use super::template::Token;
 use super::value::{is_truthy, text};
 
 /// The maximum number of lexemes in a condition.
-const PARTS_AT_MOST: usize = 200;
+const MAX_PARTS: usize = 200;
 
 /// A condition on outputs of steps.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -67,8 +67,8 @@ impl Condition {
     /// Parses a condition; the error says what is wrong with it.
     pub fn parse(given: &str) -> Result<Self, String> {
         let lexemes = lexemes(given)?;
-        if lexemes.len() > PARTS_AT_MOST {
-            return Err(format!("it has more than {PARTS_AT_MOST} parts"));
+        if lexemes.len() > MAX_PARTS {
+            return Err(format!("it has more than {MAX_PARTS} parts"));
         }
         let mut reader = Reader { lexemes: &lexemes, at: 0 };
         let node = reader.either()?;

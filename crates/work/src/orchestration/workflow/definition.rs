@@ -19,7 +19,7 @@ pub const APPROVED: &str = "approved";
 pub const COMMENT: &str = "comment";
 
 /// The maximum depth of nested workflows.
-pub const DEPTH_AT_MOST: usize = 16;
+pub const MAX_DEPTH: usize = 16;
 
 /// A workflow.
 #[derive(Clone, PartialEq, Debug, Default)]

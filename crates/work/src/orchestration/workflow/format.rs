@@ -20,12 +20,12 @@ use crate::base::{Problem, Severity};
 use crate::workspace::yaml;
 
 /// The maximum number of steps; further ones are ignored.
-pub const STEPS_AT_MOST: usize = 10_000;
+pub const MAX_STEPS: usize = 10_000;
 /// The maximum number of rounds of a loop.
-pub const ROUNDS_AT_MOST: u32 = 1_000;
+pub const MAX_ROUNDS: u32 = 1_000;
 
 /// The maximum number of problems reported for one file.
-pub const PROBLEMS_AT_MOST: usize = 200;
+pub const MAX_PROBLEMS: usize = 200;
 
 /// The problem of a workflow without steps.
 pub const NO_STEPS: &str = "this workflow has no steps";
@@ -83,9 +83,9 @@ pub fn stem(path: &str) -> &str {
 
 /// Limits the problems to the reported number, sorted by line; errors are kept before warnings.
 pub fn limit_problems(mut problems: Vec<Problem>) -> Vec<Problem> {
-    if problems.len() > PROBLEMS_AT_MOST {
+    if problems.len() > MAX_PROBLEMS {
         problems.sort_by_key(|problem| (problem.severity != Severity::Error, problem.line));
-        problems.truncate(PROBLEMS_AT_MOST);
+        problems.truncate(MAX_PROBLEMS);
     }
     problems.sort_by_key(|problem| problem.line);
     problems
@@ -278,13 +278,13 @@ impl Reader<'_> {
                 return Vec::new();
             }
         };
-        if entries.len() > STEPS_AT_MOST {
-            let what = format!("there are {} steps, more than {STEPS_AT_MOST}; the rest are ignored", entries.len());
+        if entries.len() > MAX_STEPS {
+            let what = format!("there are {} steps, more than {MAX_STEPS}; the rest are ignored", entries.len());
             self.error(line, what, "split it into several workflows");
         }
         let mut steps: Vec<Step> = Vec::new();
         let mut known: BTreeMap<String, Option<usize>> = BTreeMap::new();
-        for (index, entry) in entries.iter().take(STEPS_AT_MOST).enumerate() {
+        for (index, entry) in entries.iter().take(MAX_STEPS).enumerate() {
             let its_lines = lines.of_item("steps", index);
             let Value::Object(map) = entry else {
                 self.error(
@@ -576,8 +576,8 @@ impl Reader<'_> {
 fn bounded(given: &str) -> (&str, Result<Option<u32>, String>) {
     let Some(at) = given.rfind("at most") else { return (given, Ok(None)) };
     let number = given[at + "at most".len()..].trim();
-    let most = number.parse::<u32>().ok().filter(|most| (1..=ROUNDS_AT_MOST).contains(most));
-    let most = most.map(Some).ok_or_else(|| format!("{number:?} is not a number from 1 to {ROUNDS_AT_MOST}"));
+    let most = number.parse::<u32>().ok().filter(|most| (1..=MAX_ROUNDS).contains(most));
+    let most = most.map(Some).ok_or_else(|| format!("{number:?} is not a number from 1 to {MAX_ROUNDS}"));
     (given[..at].trim(), most)
 }
 

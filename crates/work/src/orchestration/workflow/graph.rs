@@ -6,7 +6,7 @@ use super::definition::Step;
 use super::template::Token;
 
 /// The maximum number of repeated steps, each counted once for every loop that contains it.
-pub const REPEATED_AT_MOST: usize = 100_000;
+pub const MAX_REPEATED: usize = 100_000;
 
 /// The steps by their index, each with its direct predecessors and successors.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -174,7 +174,7 @@ pub fn loops(steps: &[Step], graph: &Graph, waiting: &Waiting) -> Result<Vec<Loo
         let asked = asked(repeat.until.tokens(), &places);
         let Ok(body) = graph.repeated(waiting, head, &asked) else { continue };
         repeated += body.len();
-        if repeated > REPEATED_AT_MOST {
+        if repeated > MAX_REPEATED {
             return Err(LoopFault::TooMany(head));
         }
         let others: BTreeSet<usize> = body.iter().flat_map(|at| loops_of[*at].iter().copied()).collect();

@@ -8,7 +8,7 @@ use crate::gate::{DeclaredTouch, TouchKind};
 use crate::tools::{Planned, Tool};
 
 /// The maximum length of an output name, in characters.
-const NAME_CHARS_AT_MOST: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// The tool.
 pub(super) fn tool() -> Tool {
@@ -22,7 +22,7 @@ pub(super) fn tool() -> Tool {
                 "name": {
                     "type": "string",
                     "minLength": 1,
-                    "maxLength": NAME_CHARS_AT_MOST,
+                    "maxLength": MAX_NAME_CHARS,
                     "description": "The output's name, as given in your task.",
                 },
                 "value": {

@@ -7,7 +7,7 @@ use crate::base::Id;
 use crate::base::text::truncate;
 
 /// The maximum number of agents that are named as the source of a step's input.
-const GIVERS_AT_MOST: usize = 16;
+const MAX_GIVERS: usize = 16;
 /// The maximum length of a run's outcome in a memory, in characters.
 const WORDS_CHARS: usize = 240;
 /// The maximum length of the step names in a memory, in characters.
@@ -27,7 +27,7 @@ impl Run {
             givers.retain(|known| known != agent);
             givers.push(agent.clone());
         }
-        givers.split_off(givers.len().saturating_sub(GIVERS_AT_MOST))
+        givers.split_off(givers.len().saturating_sub(MAX_GIVERS))
     }
 
     /// The direct predecessors of a step; the end of a nested workflow is replaced by its last steps.

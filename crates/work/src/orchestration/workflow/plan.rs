@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
-use super::definition::{APPROVED, AnswerKind, Assignee, DEPTH_AT_MOST, Output, Step, Workflow};
-use super::format::{STEPS_AT_MOST, WorkflowFile};
+use super::definition::{APPROVED, AnswerKind, Assignee, MAX_DEPTH, Output, Step, Workflow};
+use super::format::{MAX_STEPS, WorkflowFile};
 use super::graph::{self, Graph, Loop, LoopFault, Waiting};
 use super::template::{Template, Token};
 use super::value::OutputKind;
@@ -185,8 +185,8 @@ impl Expansion<'_> {
             Err(Problem::error(workflow.path.as_str(), what, remedy).at_line(step.line("workflow")))
         };
         for step in &workflow.steps {
-            if self.steps.len() >= STEPS_AT_MOST {
-                let what = format!("with the workflows in it, {} has more than {STEPS_AT_MOST} steps", self.top.path);
+            if self.steps.len() >= MAX_STEPS {
+                let what = format!("with the workflows in it, {} has more than {MAX_STEPS} steps", self.top.path);
                 return wrong(step, what, "split it");
             }
             let own = outer.step(step);
@@ -194,8 +194,8 @@ impl Expansion<'_> {
                 self.steps.push(own);
                 continue;
             };
-            if depth >= DEPTH_AT_MOST {
-                let what = format!("workflows are nested more than {DEPTH_AT_MOST} deep");
+            if depth >= MAX_DEPTH {
+                let what = format!("workflows are nested more than {MAX_DEPTH} deep");
                 return wrong(step, what, "nest fewer of them");
             }
             let there = super::check::WorkflowContext { agents: None, workflows: self.workflows };

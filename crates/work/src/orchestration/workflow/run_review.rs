@@ -11,7 +11,7 @@ use crate::mind::context::Line;
 use crate::mind::transcript::{bounded, line};
 
 /// How many steps are reviewed, the newest.
-const STEPS_AT_MOST: usize = 39;
+const MAX_STEPS: usize = 39;
 /// The speaker of the first line.
 const WORKFLOW: &str = "workflow";
 
@@ -47,7 +47,7 @@ impl Run {
         if agents.is_empty() {
             return None;
         }
-        let newest = over.split_off(over.len().saturating_sub(STEPS_AT_MOST));
+        let newest = over.split_off(over.len().saturating_sub(MAX_STEPS));
         let lines = line(&WORKFLOW.into(), &self.subject(), false).into_iter();
         let lines = lines.chain(newest.into_iter().flat_map(|at| self.lines_of(at))).collect();
         Some(RunReview { run: self.key, agents, lines: bounded(lines), cause: self.cause })

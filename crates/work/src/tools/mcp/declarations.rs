@@ -19,7 +19,7 @@ const READ: &str = "read_resource";
 /// The name in rules of the tool that gets a prompt of a server.
 const PROMPT: &str = "get_prompt";
 /// The maximum length of the list of resources or prompts in a description, in characters.
-const LIST_CHARS_AT_MOST: usize = 2_000;
+const MAX_LIST_CHARS: usize = 2_000;
 
 /// The order of a call to a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ fn prompts(prompts: &[McpListed]) -> McpTool {
 }
 
 fn list(lines: impl Iterator<Item = String>) -> String {
-    text::truncate(&lines.collect::<Vec<_>>().join("\n"), LIST_CHARS_AT_MOST)
+    text::truncate(&lines.collect::<Vec<_>>().join("\n"), MAX_LIST_CHARS)
 }
 
 #[cfg(test)]

@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 use crate::base::hash::content_hash;
 
 /// The maximum length of a name at providers.
-const CHARS_AT_MOST: usize = 64;
+const MAX_CHARS: usize = 64;
 
 /// The name of a tool for providers: in the usual form of other products if possible, otherwise with a number appended.
 /// It depends only on the server and the tool, unless it is already taken.
 pub(super) fn on_the_wire(server: &str, tool: &str, key: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = format!("mcp__{server}__{tool}").chars().map(plain).collect();
-    let is_exact = plain.len() <= CHARS_AT_MOST && plain == format!("mcp__{server}__{tool}");
+    let is_exact = plain.len() <= MAX_CHARS && plain == format!("mcp__{server}__{tool}");
     let numbered = |of: &str| {
         let number = format!("_{:08x}", content_hash(of.as_bytes()) as u32);
-        let start: String = plain.chars().take(CHARS_AT_MOST - number.len()).collect();
+        let start: String = plain.chars().take(MAX_CHARS - number.len()).collect();
         start + &number
     };
     let exact = is_exact.then_some(plain.clone());

@@ -11,7 +11,7 @@ use super::words::{blanks, column, expect, has, has_sign, literal};
 use crate::workspace::task_files::model::{Priority, Status};
 
 /// The maximum depth of nested brackets and `NOT`s.
-const DEPTH_AT_MOST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Parses a condition. `OR` binds less tightly than `AND`.
 pub(super) fn condition(input: &mut Input<'_>, depth: usize) -> Parsed<Condition> {
@@ -44,8 +44,8 @@ fn joined(mut parts: Vec<Condition>, join: impl Fn(Vec<Condition>) -> Condition)
 fn single(input: &mut Input<'_>, depth: usize) -> Parsed<Condition> {
     blanks(input)?;
     let at = input.current_token_start();
-    if depth >= DEPTH_AT_MOST {
-        return Err(fault(at, format!("brackets and NOTs are nested more than {DEPTH_AT_MOST} deep")));
+    if depth >= MAX_DEPTH {
+        return Err(fault(at, format!("brackets and NOTs are nested more than {MAX_DEPTH} deep")));
     }
     if has(input, "NOT")? {
         return Ok(Condition::Not(Box::new(single(input, depth + 1)?)));

@@ -13,12 +13,12 @@ use super::words::{blanks, column, expect, file, has, has_sign, next_word};
 use crate::workspace::task_files::edit::Change;
 
 /// The maximum length of a query in bytes.
-const BYTES_AT_MOST: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 
 /// Parses a complete query.
 pub fn parse(text: &str) -> Result<Query, QueryError> {
-    if text.len() > BYTES_AT_MOST {
-        return Err(QueryError::new("", 0, format!("the query is longer than {BYTES_AT_MOST} bytes")));
+    if text.len() > MAX_BYTES {
+        return Err(QueryError::new("", 0, format!("the query is longer than {MAX_BYTES} bytes")));
     }
     let mut input = Input::new(text);
     whole(&mut input).map_err(|error| {

@@ -9,7 +9,7 @@ use crate::workspace::task_files::model::{Status, Task};
 use crate::workspace::task_files::render::{NewTask, render};
 
 /// The maximum width of a cell in characters.
-const CELL_CHARS_AT_MOST: usize = 60;
+const MAX_CELL_CHARS: usize = 60;
 
 /// The columns of a table if none are selected; the keys of the tasks follow.
 const USUAL: [Column; 6] =
@@ -80,7 +80,7 @@ fn shown(cell: &Cell<'_>) -> String {
         Cell::Text(text) => one_line(text),
         Cell::List(list) => list.join(", "),
     };
-    truncate(&text, CELL_CHARS_AT_MOST)
+    truncate(&text, MAX_CELL_CHARS)
 }
 
 /// Returns an array of objects for programs. If no columns are selected, each object has the file, the line and all

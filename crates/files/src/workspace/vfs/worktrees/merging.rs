@@ -18,7 +18,7 @@ use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 
 /// The maximum length of a diff in characters; the rest is left out.
-const DIFF_CHARS_AT_MOST: usize = 60_000;
+const MAX_DIFF_CHARS: usize = 60_000;
 /// The number of unchanged lines around each change in a diff.
 const LINES_AROUND: usize = 3;
 
@@ -51,11 +51,11 @@ pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, Worktre
         let side = |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
         let header = (side("a", before.is_some()), side("b", after.is_some()));
         let text = diff.unified_diff().context_radius(LINES_AROUND).header(&header.0, &header.1).to_string();
-        if changed.left_out.is_none() && chars < DIFF_CHARS_AT_MOST {
-            let text = truncate(&text, DIFF_CHARS_AT_MOST - chars);
+        if changed.left_out.is_none() && chars < MAX_DIFF_CHARS {
+            let text = truncate(&text, MAX_DIFF_CHARS - chars);
             chars += text.chars().count();
             changes.diff.push_str(&text);
-            changes.is_cut |= chars >= DIFF_CHARS_AT_MOST;
+            changes.is_cut |= chars >= MAX_DIFF_CHARS;
         }
         changes.files.push(changed);
     }

@@ -12,11 +12,11 @@ use crate::base::hash::content_hash;
 use crate::safe_fs::{self, EntryKind, Folder, Replacement};
 
 /// The maximum size of a file that is copied, in bytes.
-const BYTES_AT_MOST: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// The maximum number of files in a copy.
-const FILES_AT_MOST: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// The maximum number of directory entries that are examined.
-const ENTRIES_AT_MOST: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 
 /// Why a tree cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub(super) enum ScanError {
     Git(#[from] GitError),
     #[error("{0}")]
     Disk(String),
-    #[error("there are more than {FILES_AT_MOST} files to copy; exclude some with a .gitignore file in the workspace")]
+    #[error("there are more than {MAX_FILES} files to copy; exclude some with a .gitignore file in the workspace")]
     TooMany,
 }
 
@@ -93,7 +93,7 @@ impl Scan<'_> {
             folder.entries().map_err(|error| ScanError::Disk(format!("'{lead}' cannot be listed: {error}")))?;
         for (name, kind) in entries {
             self.entries += 1;
-            if self.entries > ENTRIES_AT_MOST {
+            if self.entries > MAX_ENTRIES {
                 return Err(ScanError::TooMany);
             }
             let path = format!("{lead}{name}");
@@ -127,10 +127,10 @@ impl Scan<'_> {
     fn file(&mut self, path: &WorkspacePath) -> Result<(), ScanError> {
         // Links, files with several names and files that are too large are not copied.
         let Ok(found) = self.root.metadata(path) else { return Ok(()) };
-        if found.size > BYTES_AT_MOST {
+        if found.size > MAX_BYTES {
             return Ok(());
         }
-        if self.found.len() >= FILES_AT_MOST {
+        if self.found.len() >= MAX_FILES {
             return Err(ScanError::TooMany);
         }
         let looks = (found.size, found.modified_ns, found.number);
@@ -138,7 +138,7 @@ impl Scan<'_> {
         let file = match before {
             Some(stamp) => stamp.file,
             None => {
-                let Ok((bytes, is_program)) = self.root.read_bytes(path, BYTES_AT_MOST) else { return Ok(()) };
+                let Ok((bytes, is_program)) = self.root.read_bytes(path, MAX_BYTES) else { return Ok(()) };
                 TreeFile { blob: self.repository.store_blob(&bytes)?, is_program }
             }
         };
@@ -151,7 +151,7 @@ impl Scan<'_> {
 
 /// Returns the content of a file and whether it is executable; `None` if there is no file that can be copied.
 pub(super) fn read(root: &Root, path: &str) -> Option<(Vec<u8>, bool)> {
-    root.read_bytes(&WorkspacePath::new(path).ok()?, BYTES_AT_MOST).ok()
+    root.read_bytes(&WorkspacePath::new(path).ok()?, MAX_BYTES).ok()
 }
 
 /// Writes a file of the copy, or deletes it, replacing whatever exists.

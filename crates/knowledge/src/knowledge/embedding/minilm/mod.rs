@@ -22,11 +22,11 @@ use weights::Weights;
 use wordpiece::WordPieces;
 
 /// The maximum size of a model's file in bytes.
-const BYTES_AT_MOST: u64 = 512 * 1024 * 1024;
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
 /// The maximum number of tokens, as in training; the rest of a text is cut off.
-const PIECES_AT_MOST: usize = 256;
+const MAX_PIECES: usize = 256;
 /// The maximum length of a text in bytes; the rest is not even tokenized.
-const TEXT_BYTES_AT_MOST: usize = 8 * 1024;
+const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 /// The parameters of the network in `config.json`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -93,7 +93,7 @@ impl MiniLm {
 
     /// Returns the numbers of a text's tokens, including the start and end tokens.
     pub fn pieces(&self, text: &str) -> Vec<usize> {
-        self.pieces.numbers_of(text, PIECES_AT_MOST)
+        self.pieces.numbers_of(text, MAX_PIECES)
     }
 }
 
@@ -108,7 +108,7 @@ impl Shape {
             && hidden_size % num_attention_heads == 0
             && (1..=48).contains(&self.num_hidden_layers)
             && (1..=16_384).contains(&self.intermediate_size)
-            && self.max_position_embeddings >= PIECES_AT_MOST;
+            && self.max_position_embeddings >= MAX_PIECES;
         if is_sound { Ok(()) } else { Err("its sizes are inconsistent: download the model again".to_owned()) }
     }
 }
@@ -117,7 +117,7 @@ fn read(folder: &Path, name: &str) -> Result<(PathBuf, Vec<u8>), MiniLmError> {
     let place = folder.join(name);
     let wrong = |error| MiniLmError::File { place: place.clone(), error };
     let length = fs::metadata(&place).map_err(wrong)?.len();
-    if length > BYTES_AT_MOST {
+    if length > MAX_BYTES {
         let what = format!("{length} bytes is too large: use a MiniLM folder");
         return Err(MiniLmError::Content { place, what });
     }
@@ -135,7 +135,7 @@ impl Embedder for MiniLm {
     }
 
     fn embed(&self, text: &str) -> Result<Embedding, EmbeddingError> {
-        let text = &text[..text.floor_char_boundary(TEXT_BYTES_AT_MOST)];
+        let text = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
         if text.trim().is_empty() {
             return Err(EmbeddingError::Zero { model: self.model.clone() });
         }

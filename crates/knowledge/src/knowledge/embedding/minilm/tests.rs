@@ -92,7 +92,7 @@ fn a_small_network_matches_an_independent_computation() {
     }
     assert!(model.embed("  \n").is_err());
     let long = "cats ".repeat(100_000);
-    assert_eq!(model.pieces(&long).len(), PIECES_AT_MOST);
+    assert_eq!(model.pieces(&long).len(), MAX_PIECES);
     assert!(model.embed(&long).is_ok());
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 /// The maximum size of the header in bytes.
-const HEAD_AT_MOST: usize = 16 * 1024 * 1024;
+const MAX_HEAD: usize = 16 * 1024 * 1024;
 
 /// The header entry of a tensor.
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ impl<'a> Weights<'a> {
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let broken = || "it is truncated or not a model file: download the model again".to_owned();
         let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(broken)?;
-        let length = usize::try_from(u64::from_le_bytes(*length)).ok().filter(|length| *length <= HEAD_AT_MOST);
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok().filter(|length| *length <= MAX_HEAD);
         let (head, tables) = rest.split_at_checked(length.ok_or_else(broken)?).ok_or_else(broken)?;
         let head: BTreeMap<String, serde_json::Value> = serde_json::from_slice(head).map_err(|_| broken())?;
         let tensors = head.into_iter().filter(|(name, _)| name != "__metadata__");

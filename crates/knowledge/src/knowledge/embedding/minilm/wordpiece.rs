@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
 /// The maximum length of a word in characters; a longer one is unknown.
-const WORD_CHARS_AT_MOST: usize = 100;
+const MAX_WORD_CHARS: usize = 100;
 
 /// The tokens of a vocabulary.
 pub(super) struct WordPieces {
@@ -47,7 +47,7 @@ impl WordPieces {
     /// Splits a word into the longest tokens; if a part matches no token, the whole word is unknown.
     fn push(&self, word: &str, numbers: &mut Vec<usize>) {
         let (before, mut rest) = (numbers.len(), word);
-        let is_long = word.chars().count() > WORD_CHARS_AT_MOST;
+        let is_long = word.chars().count() > MAX_WORD_CHARS;
         let mut piece = String::new();
         while !rest.is_empty() && !is_long {
             let ends = rest.char_indices().map(|(at, letter)| at + letter.len_utf8()).rev();

@@ -6,7 +6,7 @@ use super::drag::DragState;
 use super::texts;
 use crate::base::Id;
 use crate::simulation::RelationshipCommand;
-use crate::simulation::relationship_commands::{LABEL_CHARS_AT_MOST, label_of};
+use crate::simulation::relationship_commands::{MAX_LABEL_CHARS, label_of};
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::state::{RelationshipNaming, RoomView};
 use crate::ui::widgets;
@@ -136,7 +136,7 @@ pub(super) fn naming_ui(
             widgets::apply_style(ui.style_mut(), theme);
             widgets::window(theme).inner_margin(6.0).show(ui, |ui| {
                 let field = TextEdit::singleline(&mut naming.label)
-                    .char_limit(LABEL_CHARS_AT_MOST)
+                    .char_limit(MAX_LABEL_CHARS)
                     .desired_width(190.0)
                     .hint_text(&hint);
                 let field = ui.add(field);

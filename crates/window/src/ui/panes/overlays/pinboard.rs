@@ -21,7 +21,7 @@ const NOTE_POINTS: Vec2 = vec2(142.0, 124.0);
 /// The maximum number of lines on a note.
 const NOTE_LINES: usize = 4;
 /// The sort orders.
-const ORDERS: [&str; 2] = [texts::NEWEST, texts::MOST_VOTES];
+const ORDERS: [&str; 2] = [texts::NEWEST, texts::MAX_VOTES];
 
 /// Returns the votes for a pin minus those against it.
 fn score(pin: &PinView) -> i64 {

@@ -104,7 +104,7 @@ pub(super) fn write_to(name: &str) -> String {
 
 // Pinboards
 pub(super) const NEWEST: &str = "Newest";
-pub(super) const MOST_VOTES: &str = "Most votes";
+pub(super) const MAX_VOTES: &str = "Most votes";
 pub(super) const SEARCH_PINS: &str = "Search pins";
 pub(super) const NO_PINS_YET: &str = "No pins yet";
 pub(super) const NO_PINS_HINT: &str = "Add one here. Agents also add pins.";
