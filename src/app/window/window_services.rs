@@ -33,7 +33,7 @@ use crate::view::text::system_fonts::{FontSearchResult, MissingCharacters};
 /// Time without changes after which the window's state is saved, in seconds.
 const STABLE_SECS: f64 = 1.0;
 /// Maximum time until continuously changing state is saved, in seconds.
-const AT_MOST_SECS: f64 = 10.0;
+const MAX_SECS: f64 = 10.0;
 /// Interval at which provider status is refreshed while it is shown, in seconds.
 const LOOK_SECS: f64 = 3.0;
 /// The maximum number of the window's own notices.
@@ -217,7 +217,7 @@ impl WindowServices {
         let (began, last) = self.changed.unwrap_or((now, now));
         let last = if self.now == before { last } else { now };
         self.changed = Some((began, last));
-        if now - last >= STABLE_SECS || now - began >= AT_MOST_SECS {
+        if now - last >= STABLE_SECS || now - began >= MAX_SECS {
             let remembered = self.now.clone();
             if self.push(WindowJob::Remember(Box::new(remembered))) {
                 self.written = self.now.clone();

@@ -160,7 +160,7 @@ pub struct Memory {
     pub id: Id,
     /// The agent that owns it; for a shared one, the agent that contributed it.
     pub agent: Id,
-    /// The text, normalised by [`tidy`].
+    /// The text, normalised by [`normalize`].
     pub content: String,
     /// The kind of memory.
     pub kind: MemoryKind,
@@ -183,7 +183,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Creates a fact of default importance; the content is [normalised](tidy).
+    /// Creates a fact of default importance; the content is [normalised](normalize).
     pub fn new(agent: &Id, content: &str, created: Option<i64>) -> Self {
         let content = normalize(content).text;
         Self {

@@ -1,7 +1,7 @@
 //! Heartbeats: when an agent wakes up by itself, from the schedule and routines in `heartbeat.md`.
 //!
 //! Nothing here reads a clock: the time and the time zone are arguments, so that a simulated year behaves like a real
-//! one; only [`shown_here`] reads the zone of this computer. Missed times (during sleep, before the start, in a
+//! one; only [`utc_to_local`] reads the zone of this computer. Missed times (during sleep, before the start, in a
 //! daylight-saving gap) are due once.
 
 mod due;

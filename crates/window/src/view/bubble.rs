@@ -43,7 +43,7 @@ fn appeared(age_secs: f64) -> f64 {
 /// Text shown above the agent that said it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bubble {
-    /// Plain text, already truncated by [`cut`].
+    /// Plain text, already truncated by [`truncated`].
     pub text: String,
     /// When the bubble appeared, in seconds of real time.
     pub born_secs: f64,

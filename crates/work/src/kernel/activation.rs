@@ -7,16 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::approval_question::CallQuestion;
 use super::hand_over_result::{DelegatedOutcome, DelegatedTask};
 use super::message_notes::{Attached, MessageNote, ReplyNote};
+use super::progress::CallOutcome;
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
-use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
 use crate::gateway::mcp::McpSampling;
-use crate::mind::history_trimming::is_left_out;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
-use crate::tools::{CallAnswer, OrderKey, ToolPlan, call_hash};
+use crate::tools::{CallAnswer, OrderKey, ToolPlan};
 
 /// Who started a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -176,23 +175,8 @@ pub(super) fn current(calls: &[Call]) -> Option<usize> {
     within.or_else(|| calls.iter().position(|call| is_open(&call)))
 }
 
-/// How often the same call may return the same result in a session, alternating with other results, and still count as
-/// progress. A file that changes back and forth is not progress.
-const MAX_SAME_RESULTS: u32 = 3;
-
 /// The maximum number of changed files recorded for a piece of work.
 const MAX_OUTPUTS: usize = 200;
-
-/// The result of a call in a session, and how often the call returned it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CallOutcome {
-    /// Hash of the call.
-    call: u64,
-    /// Hash of the result.
-    answer: u64,
-    /// How often the call had this result.
-    times: u32,
-}
 
 /// A queued or running piece of work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -312,22 +296,6 @@ impl Activation {
         if self.outputs.len() < MAX_OUTPUTS && !self.outputs.iter().any(|known| known == path) {
             self.outputs.push(path.to_owned());
         }
-    }
-
-    /// Records the result of a call, and returns whether it is progress: the result differs from the call's last one,
-    /// the call changed a file, it was interrupted, or its earlier result is no longer among the `chars_at_most`
-    /// characters that are sent and was replaced by a placeholder. Frequent repetition is never progress.
-    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
-        let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
-        let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
-        let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
-        let before = known.map_or(0, |at| self.outcomes.remove(at).times);
-        let times = before.saturating_add(1);
-        self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
-        let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
-        // This is checked last because it scans the whole session.
-        let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
-        times <= MAX_SAME_RESULTS && (is_another || was_left_out())
     }
 
     /// The next or running tool call. Nested calls come before the call that made them.

@@ -2,7 +2,7 @@
 
 use super::activation::{CapWait, Phase};
 use super::core::NoReply;
-use super::guards::Refusal;
+use super::spawn_limits::Refusal;
 use super::tests::{Bench, number_of};
 use crate::base::Seq;
 use crate::mind::{CapScope, Ending};

@@ -3,9 +3,9 @@
 
 use super::activation::{Origin, RunNode};
 use super::core::{Kernel, NewWork, request_hash};
-use super::guards::Refusal;
 use super::hand_over_result::{DelegatedTask, invalid_format_message};
 use super::settings::KernelSettings;
+use super::spawn_limits::Refusal;
 use crate::base::{ActivationKey, Id};
 use crate::gate::Authority;
 use crate::mind::Ending;

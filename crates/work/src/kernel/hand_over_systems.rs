@@ -3,8 +3,8 @@
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::Activation;
 use super::core::{Kernel, NewWork};
-use super::guards::Refusal;
 use super::hand_over::task_and_terms;
+use super::spawn_limits::Refusal;
 use super::spawning::work_event;
 use crate::base::text::truncate;
 use crate::base::{Id, Seq};

@@ -1,8 +1,8 @@
 //! Tests of delegated tasks: results are returned once, in the requested format and in time, and never in a cycle.
 
 use super::core::NewWork;
-use super::guards::Refusal;
 use super::hand_over::task_and_terms;
+use super::spawn_limits::Refusal;
 use super::tests::Bench;
 use crate::base::ActivationKey;
 use crate::log::events::TaskPriority;

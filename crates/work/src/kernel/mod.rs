@@ -4,7 +4,7 @@
 //! In reading order: a single piece of work ([`activation`]), its approvals ([`approval_question`], [`approval`]), the
 //! state of all work ([`core`]), permissions that a person granted (`grants`), slot assignment ([`slots`]), transitions
 //! after a model reply or a tool result ([`transitions`]), tool calls made by a tool's code (`nested_calls`), model
-//! requests by MCP servers ([`sampling`]), agents that start and wake agents ([`guards`]) or delegate tasks to each
+//! requests by MCP servers ([`sampling`]), agents that start and wake agents ([`spawn_limits`]) or delegate tasks to each
 //! other ([`hand_over_result`], [`hand_over`]), messages from higher layers ([`work_notices`]) and work ordered by them
 //! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
 //! its images (`result_images`), and a person's edits to it (`session_edit`). All of these are pure. The `systems` pass
@@ -23,7 +23,6 @@ pub mod core;
 mod dispatch;
 mod final_proposal;
 mod grants;
-pub mod guards;
 pub mod hand_over;
 pub mod hand_over_result;
 mod hand_over_systems;
@@ -35,6 +34,7 @@ mod model_tests;
 mod nested_calls;
 mod outbox;
 pub mod overview;
+mod progress;
 mod recording;
 mod result_images;
 pub mod sampling;
@@ -44,6 +44,7 @@ pub mod session;
 mod session_edit;
 pub mod settings;
 pub mod slots;
+pub mod spawn_limits;
 mod spawning;
 mod systems;
 #[cfg(test)]
@@ -66,13 +67,13 @@ pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
 pub use approval_question::{CallQuestion, Grant};
 pub use command::{KernelCommand, WorkDropped};
 pub use core::{Kernel, KernelAction, NewWork, NoReply};
-pub use guards::{Refusal, Reported, SignalEffect};
 pub use hand_over::task_and_terms;
 pub use hand_over_result::{DelegatedOutcome, DelegatedTask};
 pub use overview::{UnfinishedActivation, UnfinishedHandOver, UnfinishedRun};
 pub use recording::sessions_at_rest;
 pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_message};
 pub use settings::KernelSettings;
+pub use spawn_limits::{Refusal, Reported, SignalEffect};
 pub use thread_file::{EndedWork, ThreadFile};
 pub use work_notices::WorkNotice;
 pub use work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};

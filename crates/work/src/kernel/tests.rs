@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::activation::Phase;
 use super::core::{Kernel, KernelAction, NewWork, NoReply};
-use super::guards::{Refusal, Reported};
 use super::settings::KernelSettings;
+use super::spawn_limits::{Refusal, Reported};
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 use crate::simulation::ActivityId;

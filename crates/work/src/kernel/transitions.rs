@@ -13,22 +13,11 @@ use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
 
 /// The maximum waiting time after a failure.
-const WAIT_AT_MOST_SECS: f32 = 600.0;
-
-/// The reminder sent after a step without progress.
-const NUDGE: &str = "Progress check: your last step brought nothing new: no text, and no tool result that you had not \
-    already seen. Continue with a tool call that moves the task forward, or conclude with your final answer.";
-
-/// The reminder sent after a step without progress while agents started by this one are still running.
-const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report \
-    to you automatically: end your turn with a few words, and you will be activated again with their reports.";
+const MAX_WAIT_SECS: f32 = 600.0;
 
 /// The message sent after an empty reply whose text was withheld by the provider's filter.
 const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
     continue with another part of the task.";
-
-/// The final text of work that only supervised other agents and said nothing itself.
-const WAITS: &str = "Waiting for the agents that were started.";
 
 /// How often a request that exceeds the model's context length is shortened, by half each time.
 const MAX_SHORTER: u32 = 3;
@@ -131,33 +120,6 @@ impl Kernel {
         }
     }
 
-    /// Counts a step without progress: first the agent is reminded, in the end the work is stopped. Work whose
-    /// children are still running only waits for them. Messages that arrived meanwhile make a reminder unnecessary.
-    fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
-        let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
-        let Some(activation) = self.activations.get_mut(&key) else { return };
-        if !activation.mail.is_empty() {
-            return;
-        }
-        activation.strikes += 1;
-        let strikes = activation.strikes;
-        if strikes >= settings.strikes_at_most {
-            let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most)");
-            let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());
-            let words = last.map_or_else(|| WAITS.to_owned(), |last| last.text.clone());
-            let ending = match waits {
-                true => Ending::Completed { text: words },
-                false => Ending::Aborted { why, by_person: false },
-            };
-            self.end(key, ending);
-            return;
-        }
-        let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
-        activation.messages.push(PromptMessage::plain(Role::User, nudge));
-        let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
-        self.outgoing.push_back(KernelAction::Warn { activation: key, what });
-    }
-
     /// Applies a failed model request.
     pub fn failed(&mut self, key: ActivationKey, turn: u32, failure: NoReply, now: u64, settings: &KernelSettings) {
         let Some(activation) = self.awaiting_reply(key, turn) else { return };
@@ -168,10 +130,10 @@ impl Kernel {
         match failure {
             NoReply::RateLimited { retry_after_secs, why } => {
                 let secs = retry_after_secs.unwrap_or_else(|| backoff_secs(settings.rate_limit_secs, self.rate_limits));
-                let resume = now + ticks(secs.clamp(1.0, WAIT_AT_MOST_SECS)).max(1);
+                let resume = now + ticks(secs.clamp(1.0, MAX_WAIT_SECS)).max(1);
                 self.rate_limits = self.rate_limits.saturating_add(1);
                 self.resume_tick = Some(self.resume_tick.map_or(resume, |tick| tick.max(resume)));
-                let what = format!("{why}; all work waits {:.0} s", secs.clamp(1.0, WAIT_AT_MOST_SECS));
+                let what = format!("{why}; all work waits {:.0} s", secs.clamp(1.0, MAX_WAIT_SECS));
                 self.outgoing.push_back(KernelAction::Warn { activation: key, what });
             }
             NoReply::Held { why } => {
@@ -449,5 +411,5 @@ fn cut_empty_message(tokens: u32) -> String {
 }
 
 fn backoff_secs(secs: f32, times: u32) -> f32 {
-    Backoff::new(secs, WAIT_AT_MOST_SECS).wait_secs(times) as f32
+    Backoff::new(secs, MAX_WAIT_SECS).wait_secs(times) as f32
 }

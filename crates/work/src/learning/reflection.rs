@@ -21,7 +21,7 @@ use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Conversation, ConversationEnded, session_of};
 
 /// The maximum time for which lessons wait while models are busy with work, in seconds of room time.
-const WAITS_AT_MOST_SECS: i64 = 120;
+const MAX_WAIT_SECS: i64 = 120;
 
 /// The system parameters of reviews.
 #[derive(SystemParam)]
@@ -148,7 +148,7 @@ pub(super) fn advance_lessons(
         over.into_iter().for_each(|over| log_lesson(&mut log, &over));
     }
     let now = room.date.secs(&room.clock).unwrap_or(0);
-    let has_waited = lessons.first().is_some_and(|lesson| now.saturating_sub(lesson.at_secs) >= WAITS_AT_MOST_SECS);
+    let has_waited = lessons.first().is_some_and(|lesson| now.saturating_sub(lesson.at_secs) >= MAX_WAIT_SECS);
     if pending.asks_for_work() && !has_waited {
         return;
     }

@@ -1,6 +1,6 @@
 //! Orders to the executors of tool calls, and their outcomes.
 //!
-//! A call allowed by the gate becomes one [`ToolOrder`]. An executor answers it with [`ToolOutcome`]s of the same key,
+//! A call allowed by the gate becomes one [`ToolOrder`]. An executor answers it with [`OrderOutcome`]s of the same key,
 //! now or any number of ticks later: any number of progress reports, and one result at the end. External results enter
 //! as inputs.
 //!

@@ -20,10 +20,10 @@ const CANDIDATES: usize = 50;
 const RANK_CONSTANT: f32 = 10.0;
 /// The share of its score that a memory keeps if its recency is zero.
 const OLD_SHARE: f32 = 0.9;
-/// The share of its score that a memory keeps if it is not important at all; with [`USUAL_IMPORTANCE`], it keeps all of
+/// The share of its score that a memory keeps if it is not important at all; with [`DEFAULT_IMPORTANCE`], it keeps all of
 /// it.
 ///
-/// [`USUAL_IMPORTANCE`]: super::memory::USUAL_IMPORTANCE
+/// [`DEFAULT_IMPORTANCE`]: super::memory::DEFAULT_IMPORTANCE
 const UNIMPORTANT_SHARE: f32 = 0.9;
 
 /// A search query.

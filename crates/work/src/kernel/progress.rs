@@ -1,0 +1,85 @@
+//! Decides whether a step of work brought progress, reminds the agent if it did not, and stops work that repeats itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::activation::{Activation, Call};
+use super::core::{Kernel, KernelAction};
+use super::settings::KernelSettings;
+use crate::base::ActivationKey;
+use crate::base::hash::content_hash;
+use crate::mind::history_trimming::is_left_out;
+use crate::mind::{Ending, PromptMessage, Role};
+use crate::tools::call_hash;
+
+/// How often the same call may return the same result in a session, alternating with other results, and still count as
+/// progress. A file that changes back and forth is not progress.
+const MAX_SAME_RESULTS: u32 = 3;
+
+/// The reminder sent after a step without progress.
+const NUDGE: &str = "Progress check: your last step brought nothing new: no text, and no tool result that you had not \
+    already seen. Continue with a tool call that moves the task forward, or conclude with your final answer.";
+
+/// The reminder sent after a step without progress while agents started by this one are still running.
+const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new. The agents that you started report \
+    to you automatically: end your turn with a few words, and you will be activated again with their reports.";
+
+/// The final text of work that only supervised other agents and said nothing itself.
+const WAITS: &str = "Waiting for the agents that were started.";
+
+/// The result of a call in a session, and how often the call returned it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallOutcome {
+    /// Hash of the call.
+    call: u64,
+    /// Hash of the result.
+    answer: u64,
+    /// How often the call had this result.
+    times: u32,
+}
+
+impl Activation {
+    /// Records the result of a call, and returns whether it is progress: the result differs from the call's last one,
+    /// the call changed a file, it was interrupted, or its earlier result is no longer among the `chars_at_most`
+    /// characters that are sent and was replaced by a placeholder. Frequent repetition is never progress.
+    pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
+        let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
+        let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
+        let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
+        let before = known.map_or(0, |at| self.outcomes.remove(at).times);
+        let times = before.saturating_add(1);
+        self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
+        let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
+        // This is checked last because it scans the whole session.
+        let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
+        times <= MAX_SAME_RESULTS && (is_another || was_left_out())
+    }
+}
+
+impl Kernel {
+    /// Counts a step without progress: first the agent is reminded, in the end the work is stopped. Work whose
+    /// children are still running only waits for them. Messages that arrived meanwhile make a reminder unnecessary.
+    pub(super) fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
+        let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
+        let Some(activation) = self.activations.get_mut(&key) else { return };
+        if !activation.mail.is_empty() {
+            return;
+        }
+        activation.strikes += 1;
+        let strikes = activation.strikes;
+        if strikes >= settings.strikes_at_most {
+            let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most)");
+            let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());
+            let words = last.map_or_else(|| WAITS.to_owned(), |last| last.text.clone());
+            let ending = match waits {
+                true => Ending::Completed { text: words },
+                false => Ending::Aborted { why, by_person: false },
+            };
+            self.end(key, ending);
+            return;
+        }
+        let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
+        activation.messages.push(PromptMessage::plain(Role::User, nudge));
+        let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
+        self.outgoing.push_back(KernelAction::Warn { activation: key, what });
+    }
+}
