@@ -359,7 +359,7 @@ fn total_memory_and_file_sizes_are_limited() {
     fs::write(greedy.path().join("settings.yaml"), "commands:\n  memory_mb: 200\n  timeout_secs: 60\n").unwrap();
     let result = run_task(greedy.path());
     assert!(text_of(&result).contains("exit code 137"), "{result}");
-    assert!(text_of(&result).contains("its processes used more than 200 MB"), "{result}");
+    assert!(text_of(&result).contains("its processes used more than 200 MiB"), "{result}");
     let long = room("python3 long.py: true\n", &command_arguments("python3 long.py"));
     let script = "with open('artifacts/long.bin', 'wb') as file:\n    for step in range(20):\n        file.write(b'x' * 1024 * 1024)\n        file.flush()\n";
     fs::create_dir(long.path().join("artifacts")).unwrap();

@@ -171,6 +171,7 @@ fn running_calls_show_their_progress() {
         record: None,
         has_changed: false,
         was_interrupted: false,
+        interrupted_in: None,
         question: None,
         order: None,
         plan: None,

@@ -61,6 +61,9 @@ pub struct Call {
     /// Whether something outside of the work interrupted the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_interrupted: bool,
+    /// The tag of the run in which the interruption was reported; there, the same interruption is not progress again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted_in: Option<String>,
     /// The key of the order that the call placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderKey>,
@@ -108,6 +111,7 @@ impl Call {
             record: None,
             has_changed: false,
             was_interrupted: false,
+            interrupted_in: None,
             order: None,
             plan: None,
             question: None,

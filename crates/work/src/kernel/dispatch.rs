@@ -375,7 +375,7 @@ impl RoomAccess<'_, '_> {
             }
             OrderReport::Failed { why } => (result_text::error(why), CallEnd::NotDone),
             OrderReport::Aborted { why } => {
-                kernel.note_interruption(at);
+                kernel.note_interruption(at, self.run());
                 (result_text::aborted(why), CallEnd::NotDone)
             }
         };

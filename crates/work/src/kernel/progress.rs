@@ -40,9 +40,14 @@ pub struct CallOutcome {
 impl Activation {
     /// Records the result of a call, and returns whether it is progress: the result differs from the call's last one,
     /// the call changed a file, it was interrupted, or its earlier result is no longer among the `chars_at_most`
-    /// characters that are sent and was replaced by a placeholder. Frequent repetition is never progress.
+    /// characters that are sent and was replaced by a placeholder. Frequent repetition is never progress, except for
+    /// interruptions in different runs: the agent cannot help it if the program is ended again and again.
     pub(super) fn note_outcome(&mut self, call: &Call, answer: &str, chars_at_most: usize) -> bool {
-        let (call_hash, answer_hash) = (call_hash(&call.call), content_hash(answer.as_bytes()));
+        let answer_hash = match &call.interrupted_in {
+            Some(run) => content_hash(format!("{run}\n{answer}").as_bytes()),
+            None => content_hash(answer.as_bytes()),
+        };
+        let call_hash = call_hash(&call.call);
         let last = self.outcomes.iter().rfind(|one| one.call == call_hash).map(|one| one.answer);
         let known = self.outcomes.iter().position(|one| (one.call, one.answer) == (call_hash, answer_hash));
         let before = known.map_or(0, |at| self.outcomes.remove(at).times);

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::activation::{CallProgress, Phase};
 use super::core::NoReply;
 use super::tests::Bench;
-use crate::base::ActivationKey;
+use crate::base::{ActivationKey, RunTag};
 use crate::mind::{Ending, Role, ToolCall, WorkReply};
 
 /// Takes one step with these calls, each with its result and whether it changed a file.
@@ -67,15 +67,16 @@ fn alternating_between_two_states_is_not_progress() {
 }
 
 /// The number of strikes after a command returned the same result this often; `None` if the work was stopped.
-fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
+/// `interrupted_in` returns the run in which each call was interrupted, if it was.
+fn strikes_of(times: usize, interrupted_in: impl Fn(usize) -> Option<RunTag>) -> Option<u32> {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
-    for _ in 0..times {
+    for time in 0..times {
         bench.kernel.activation(key)?;
         bench.say(key, "", &["run a"]);
         let turn = bench.kernel.activation(key)?.turn;
-        if is_interrupted {
-            bench.kernel.note_interruption((key, turn, 0));
+        if let Some(run) = interrupted_in(time) {
+            bench.kernel.note_interruption((key, turn, 0), run);
         }
         bench.answer_with(key, (turn, 0), "Error: it was stopped");
     }
@@ -84,9 +85,16 @@ fn strikes_of(times: usize, is_interrupted: bool) -> Option<u32> {
 
 #[test]
 fn an_interrupted_command_can_be_retried_a_few_times() {
-    assert_eq!(strikes_of(3, true), Some(0), "the workshop was stopped three times while it ran");
-    assert_eq!(strikes_of(2, false), Some(1), "the same failure is no progress");
-    assert_eq!(strikes_of(20, true), None);
+    let in_one_run = |_| Some(RunTag::of("r-1"));
+    assert_eq!(strikes_of(3, in_one_run), Some(0), "its server ended three times while it ran");
+    assert_eq!(strikes_of(2, |_| None), Some(1), "the same failure is no progress");
+    assert_eq!(strikes_of(20, in_one_run), None);
+}
+
+#[test]
+fn a_command_that_each_run_of_the_program_interrupts_can_be_retried_in_the_next() {
+    let in_its_own = |time| Some(RunTag::of(&format!("r-{time}")));
+    assert_eq!(strikes_of(20, in_its_own), Some(0));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::core::{Kernel, KernelAction, NoReply};
 use super::hand_over::ResultCheck;
 use super::message_notes::Attached;
 use super::settings::KernelSettings;
-use crate::base::{ActivationKey, Backoff};
+use crate::base::{ActivationKey, Backoff, RunTag};
 use crate::gateway::mcp::McpElicitation;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
@@ -194,9 +194,10 @@ impl Kernel {
 
     /// Records that a running call was interrupted by something outside of the work, such as the end of the program,
     /// which does not count as a failure of the agent.
-    pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize)) {
+    pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize), run: RunTag) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
             call.was_interrupted = true;
+            call.interrupted_in = Some(run.to_string());
         }
     }
 
