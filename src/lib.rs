@@ -34,10 +34,10 @@
 //!
 //! # What always holds
 //!
-//! - **Layers**, called *floors*: a floor only uses floors above it in this table. The compiler enforces this between
+//! - **Layers**: a layer only uses layers above it in this table. The compiler enforces this between
 //!   rows, and a test within a row. `app` and `cli` use all of them.
 //!
-//! | package | floors |
+//! | package | layers |
 //! |---|---|
 //! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
 //! | `crates/mdx` | `source`, `document`, `skills`, `heartbeat`, `engine`, `modules` |

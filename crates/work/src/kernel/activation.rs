@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::approval_question::CallQuestion;
 use super::hand_over_result::{DelegatedOutcome, DelegatedTask};
 use super::message_notes::{Attached, MessageNote, ReplyNote};
-use super::progress::CallOutcome;
 use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
@@ -181,6 +180,17 @@ pub(super) fn current(calls: &[Call]) -> Option<usize> {
 
 /// The maximum number of changed files recorded for a piece of work.
 const MAX_OUTPUTS: usize = 200;
+
+/// The result of a call in a session, and how often the call returned it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CallOutcome {
+    /// Hash of the call.
+    pub(super) call: u64,
+    /// Hash of the result.
+    pub(super) answer: u64,
+    /// How often the call had this result.
+    pub(super) times: u32,
+}
 
 /// A queued or running piece of work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -1,8 +1,6 @@
 //! Decides whether a step of work brought progress, reminds the agent if it did not, and stops work that repeats itself.
 
-use serde::{Deserialize, Serialize};
-
-use super::activation::{Activation, Call};
+use super::activation::{Activation, Call, CallOutcome};
 use super::core::{Kernel, KernelAction};
 use super::settings::KernelSettings;
 use crate::base::ActivationKey;
@@ -25,17 +23,6 @@ const NUDGE_TO_WAIT: &str = "Progress check: your last step brought nothing new.
 
 /// The final text of work that only supervised other agents and said nothing itself.
 const WAITS: &str = "Waiting for the agents that were started.";
-
-/// The result of a call in a session, and how often the call returned it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct CallOutcome {
-    /// Hash of the call.
-    call: u64,
-    /// Hash of the result.
-    answer: u64,
-    /// How often the call had this result.
-    times: u32,
-}
 
 impl Activation {
     /// Records the result of a call, and returns whether it is progress: the result differs from the call's last one,

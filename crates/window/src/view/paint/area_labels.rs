@@ -67,19 +67,19 @@ pub(super) fn place(
     taken: &mut Occupancy,
     previous: &LabelPlaces,
 ) -> Vec<PlacedLabel> {
-    let mut placed = label_layout::place(&wanted.wishes, ground, taken, previous);
-    let mut is_placed = vec![false; wanted.wishes.len()];
-    placed.iter().for_each(|label| is_placed[label.wish] = true);
+    let mut placed = label_layout::place(&wanted.requests, ground, taken, previous);
+    let mut is_placed = vec![false; wanted.requests.len()];
+    placed.iter().for_each(|label| is_placed[label.request] = true);
     let rest: Vec<usize> = (0..is_placed.len()).filter(|index| !is_placed[*index]).collect();
     if rest.is_empty() {
         return placed;
     }
     let nobody = Occupancy::new(ground.view);
     let crowded = LabelObstacles { faces: &nobody, bodies: ground.faces, ..ground };
-    let wish = |index: &usize| LabelRequest { reach: LabelReach::Anywhere, ..wanted.wishes[*index] };
-    let wishes: Vec<LabelRequest> = rest.iter().map(wish).collect();
-    let mut more = label_layout::place(&wishes, crowded, taken, previous);
-    more.iter_mut().for_each(|label| label.wish = rest[label.wish]);
+    let request = |index: &usize| LabelRequest { reach: LabelReach::Anywhere, ..wanted.requests[*index] };
+    let requests: Vec<LabelRequest> = rest.iter().map(request).collect();
+    let mut more = label_layout::place(&requests, crowded, taken, previous);
+    more.iter_mut().for_each(|label| label.request = rest[label.request]);
     placed.extend(more);
     placed
 }
@@ -134,8 +134,8 @@ mod tests {
         let ground = LabelObstacles { view: camera.viewport.shrink(2.0), faces: &faces, bodies: &bodies };
         let placed = place(&wanted, ground, &mut Occupancy::new(camera.viewport), &LabelPlaces::default());
         let label = |one: &PlacedLabel| {
-            let owner = wanted.wishes[one.wish].owner;
-            (owner, wanted.labels[one.wish].text(), one.rect)
+            let owner = wanted.requests[one.request].owner;
+            (owner, wanted.labels[one.request].text(), one.rect)
         };
         placed.iter().map(label).collect()
     }

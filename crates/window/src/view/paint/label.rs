@@ -145,13 +145,13 @@ impl<'a> Label<'a> {
 /// Wanted labels, each with its layout request.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
-    pub(super) wishes: Vec<LabelRequest>,
+    pub(super) requests: Vec<LabelRequest>,
     pub(super) labels: Vec<Label<'a>>,
 }
 
 impl<'a> Wanted<'a> {
-    pub(super) fn push(&mut self, wish: LabelRequest, label: Label<'a>) {
-        self.wishes.push(wish);
+    pub(super) fn push(&mut self, request: LabelRequest, label: Label<'a>) {
+        self.requests.push(request);
         self.labels.push(label);
     }
 }
@@ -204,8 +204,8 @@ pub(super) fn of_agents<'a>(
         let label = if is_short || scene.quiet { label } else { label.with_line(doings.line(agent), line_size) };
         let home = camera.to_screen(agent.position - World::new(0.0, 9.0));
         let (size, distance) = (label.size(measure), input.distance(home));
-        let wish = LabelRequest { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
-        if importance.is_always_shown() { always.push(wish, label) } else { rather.push(wish, label) }
+        let request = LabelRequest { owner: Owner::Agent(agent.key), body, home, size, importance, distance, reach };
+        if importance.is_always_shown() { always.push(request, label) } else { rather.push(request, label) }
     }
 }
 

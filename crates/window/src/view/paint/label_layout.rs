@@ -77,8 +77,8 @@ pub enum LabelReach {
 /// A placed label.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlacedLabel {
-    /// Index of its wish.
-    pub wish: usize,
+    /// Index of its request.
+    pub request: usize,
     /// The screen rectangle.
     pub rect: Rect,
     /// The leader line to its owner, if it is not close.
@@ -120,8 +120,8 @@ pub struct LabelPlaces(HashMap<Owner, Spot>);
 
 impl LabelPlaces {
     /// Records the places of labels.
-    pub fn remember<'a>(&mut self, wishes: &[LabelRequest], placed: impl IntoIterator<Item = &'a PlacedLabel>) {
-        self.0.extend(placed.into_iter().map(|label| (wishes[label.wish].owner, label.spot)));
+    pub fn remember<'a>(&mut self, requests: &[LabelRequest], placed: impl IntoIterator<Item = &'a PlacedLabel>) {
+        self.0.extend(placed.into_iter().map(|label| (requests[label.request].owner, label.spot)));
     }
 }
 
@@ -137,9 +137,9 @@ fn spots(reach: LabelReach) -> usize {
     }
 }
 
-fn near(wish: &LabelRequest, index: usize) -> Rect {
-    let LabelRequest { body, size, .. } = *wish;
-    let home = home(wish);
+fn near(request: &LabelRequest, index: usize) -> Rect {
+    let LabelRequest { body, size, .. } = *request;
+    let home = home(request);
     let beside = body.top() + 0.6 * body.height() - 0.5 * size.y;
     match index {
         0 => home,
@@ -152,8 +152,8 @@ fn near(wish: &LabelRequest, index: usize) -> Rect {
     }
 }
 
-fn home(wish: &LabelRequest) -> Rect {
-    Rect::from_center_size(wish.home + vec2(0.0, 0.5 * wish.size.y), wish.size)
+fn home(request: &LabelRequest) -> Rect {
+    Rect::from_center_size(request.home + vec2(0.0, 0.5 * request.size.y), request.size)
 }
 
 /// Obstacles for labels.
@@ -169,43 +169,43 @@ pub struct LabelObstacles<'a> {
 
 /// Places labels and marks their rectangles as taken. Labels without a place are missing from the result.
 pub fn place(
-    wishes: &[LabelRequest],
+    requests: &[LabelRequest],
     ground: LabelObstacles<'_>,
     taken: &mut Occupancy,
     previous: &LabelPlaces,
 ) -> Vec<PlacedLabel> {
-    let mut order: Vec<usize> = (0..wishes.len()).collect();
+    let mut order: Vec<usize> = (0..requests.len()).collect();
     let rank = |index: usize| {
-        let wish = &wishes[index];
-        (wish.importance, wish.reach == LabelReach::Home, !previous.0.contains_key(&wish.owner))
+        let request = &requests[index];
+        (request.importance, request.reach == LabelReach::Home, !previous.0.contains_key(&request.owner))
     };
     order.sort_by(|one, other| {
-        let (here, there) = (&wishes[*one], &wishes[*other]);
+        let (here, there) = (&requests[*one], &requests[*other]);
         rank(*one).cmp(&rank(*other)).then(here.distance.total_cmp(&there.distance)).then(here.owner.cmp(&there.owner))
     });
     let mut search = Search { ground, taken, wide_left: WIDE_SEARCHES, is_full: false };
-    let mut placed: Vec<PlacedLabel> = Vec::with_capacity(wishes.len());
+    let mut placed: Vec<PlacedLabel> = Vec::with_capacity(requests.len());
     let mut rest = order.as_slice();
     while let Some(first) = rest.first() {
-        let importance = wishes[*first].importance;
-        let (class, others) = rest.split_at(rest.partition_point(|index| wishes[*index].importance == importance));
+        let importance = requests[*first].importance;
+        let (class, others) = rest.split_at(rest.partition_point(|index| requests[*index].importance == importance));
         let from = placed.len();
         // Labels keep their places before others search for new ones.
         let mut seekers = Vec::new();
         for index in class {
-            match previous.0.get(&wishes[*index].owner).and_then(|spot| search.keep(&wishes[*index], *spot)) {
-                Some((rect, spot)) => placed.push(label(wishes, *index, rect, spot)),
+            match previous.0.get(&requests[*index].owner).and_then(|spot| search.keep(&requests[*index], *spot)) {
+                Some((rect, spot)) => placed.push(label(requests, *index, rect, spot)),
                 None => seekers.push(*index),
             }
         }
         for index in seekers {
-            if let Some((rect, spot)) = search.find(&wishes[index]) {
-                placed.push(label(wishes, index, rect, spot));
+            if let Some((rect, spot)) = search.find(&requests[index]) {
+                placed.push(label(requests, index, rect, spot));
             }
         }
         for shown in &mut placed[from..] {
-            if let Some(rect) = search.go_home(&wishes[shown.wish], shown) {
-                *shown = label(wishes, shown.wish, rect, Spot::HOME);
+            if let Some(rect) = search.go_home(&requests[shown.request], shown) {
+                *shown = label(requests, shown.request, rect, Spot::HOME);
             }
         }
         rest = others;
@@ -213,14 +213,14 @@ pub fn place(
     placed
 }
 
-fn label(wishes: &[LabelRequest], wish: usize, rect: Rect, spot: Spot) -> PlacedLabel {
-    let LabelRequest { body, reach, .. } = wishes[wish];
+fn label(requests: &[LabelRequest], request: usize, rect: Rect, spot: Spot) -> PlacedLabel {
+    let LabelRequest { body, reach, .. } = requests[request];
     let to = pos2(body.center().x, body.bottom() - 0.25 * body.height());
     let from = rect.clamp(to);
     let is_under = spot.index < UNDER_SPOTS && spot.by.length() <= CLOSE;
     let is_close = is_under || (spot.is_within(LabelReach::Around) && rect.intersects(body.expand(CLOSE)));
     let leader = (!is_close && reach > LabelReach::Under).then_some([from, to]);
-    PlacedLabel { wish, rect, leader, spot }
+    PlacedLabel { request, rect, leader, spot }
 }
 
 /// The search for places in one frame.
@@ -243,17 +243,17 @@ impl Search<'_> {
     }
 
     /// The rectangle, moved into the view if the label is always shown.
-    fn held(&self, wish: &LabelRequest, rect: Rect) -> Rect {
-        if wish.reach == LabelReach::Anywhere { inside(rect, self.ground.view) } else { rect }
+    fn held(&self, request: &LabelRequest, rect: Rect) -> Rect {
+        if request.reach == LabelReach::Anywhere { inside(rect, self.ground.view) } else { rect }
     }
 
     /// The previous place, or one close to it, if it is still free and within reach.
-    fn keep(&mut self, wish: &LabelRequest, spot: Spot) -> Option<(Rect, Spot)> {
-        if !spot.is_within(wish.reach) {
+    fn keep(&mut self, request: &LabelRequest, spot: Spot) -> Option<(Rect, Spot)> {
+        if !spot.is_within(request.reach) {
             return None;
         }
-        let at = |spot: Spot| near(wish, spot.index).translate(spot.by);
-        let rect = self.held(wish, at(spot));
+        let at = |spot: Spot| near(request, spot.index).translate(spot.by);
+        let rect = self.held(request, at(spot));
         if self.is_free(rect) {
             return self.take(rect, spot);
         }
@@ -262,8 +262,8 @@ impl Search<'_> {
         let nudges = NUDGES.into_iter().flat_map(|by| sides.map(|side| side * by));
         for by in nudges {
             let nudged = Spot { by: spot.by + by, ..spot };
-            let rect = self.held(wish, at(nudged));
-            if nudged.is_within(wish.reach) && self.is_free(rect) {
+            let rect = self.held(request, at(nudged));
+            if nudged.is_within(request.reach) && self.is_free(rect) {
                 return self.take(rect, nudged);
             }
         }
@@ -271,16 +271,16 @@ impl Search<'_> {
     }
 
     /// Finds a new place: the standard place with the lowest cost, else one farther away.
-    fn find(&mut self, wish: &LabelRequest) -> Option<(Rect, Spot)> {
+    fn find(&mut self, request: &LabelRequest) -> Option<(Rect, Spot)> {
         let mut best: Option<(usize, usize)> = None;
-        for index in 0..spots(wish.reach) {
-            let rect = self.held(wish, near(wish, index));
+        for index in 0..spots(request.reach) {
+            let rect = self.held(request, near(request, index));
             if !self.is_free(rect.expand(AIR)) {
                 continue;
             }
             let covered = self.ground.bodies.crowding(rect);
             // The name of a resting agent covers no figures at all.
-            if wish.reach == LabelReach::Under && covered > 0 {
+            if request.reach == LabelReach::Under && covered > 0 {
                 continue;
             }
             let cost = covered + 3 * index;
@@ -289,24 +289,24 @@ impl Search<'_> {
             }
         }
         if let Some((_, index)) = best {
-            return self.take(self.held(wish, near(wish, index)), Spot::near(index));
+            return self.take(self.held(request, near(request, index)), Spot::near(index));
         }
-        if wish.reach == LabelReach::Anywhere { self.find_away(wish) } else { None }
+        if request.reach == LabelReach::Anywhere { self.find_away(request) } else { None }
     }
 
     /// Searches in rings around the owner, then in the whole view.
-    fn find_away(&mut self, wish: &LabelRequest) -> Option<(Rect, Spot)> {
+    fn find_away(&mut self, request: &LabelRequest) -> Option<(Rect, Spot)> {
         if self.wide_left == 0 || self.is_full {
             return None;
         }
         self.wide_left -= 1;
-        let home = home(wish);
+        let home = home(request);
         let free = |search: &Self, by: Vec2| {
             let rect = inside(home.translate(by), search.ground.view);
             search.is_free(rect.expand(1.0)).then_some((rect, Spot { index: 0, by: rect.min - home.min }))
         };
         for ring in 1..=5 {
-            let reach = vec2(0.5 * wish.size.x + 20.0 * ring as f32, wish.size.y + 16.0 * ring as f32);
+            let reach = vec2(0.5 * request.size.x + 20.0 * ring as f32, request.size.y + 16.0 * ring as f32);
             for step in 0..16 {
                 // Below first, then upward along both sides.
                 let turn = std::f32::consts::TAU * ((step + 1) / 2) as f32 / 16.0;
@@ -352,12 +352,12 @@ impl Search<'_> {
     }
 
     /// Moves a label back to its preferred place if there is enough free space for it to stay there.
-    fn go_home(&mut self, wish: &LabelRequest, shown: &PlacedLabel) -> Option<Rect> {
+    fn go_home(&mut self, request: &LabelRequest, shown: &PlacedLabel) -> Option<Rect> {
         if shown.spot == Spot::HOME {
             return None;
         }
         self.taken.free(shown.rect);
-        let home = self.held(wish, near(wish, 0));
+        let home = self.held(request, near(request, 0));
         let is_roomy = self.is_free(home.expand(HOME_AIR)) && self.ground.bodies.crowding(home) == 0;
         self.taken.occupy(if is_roomy { home } else { shown.rect });
         is_roomy.then_some(home)
@@ -388,7 +388,7 @@ mod tests {
 
     const VIEW: Rect = Rect { min: Pos2::ZERO, max: pos2(1_280.0, 800.0) };
 
-    fn wish(key: u32, x: f32, importance: Importance) -> LabelRequest {
+    fn request(key: u32, x: f32, importance: Importance) -> LabelRequest {
         let reach = match importance {
             Importance::Rest => LabelReach::Under,
             Importance::Reading => LabelReach::Around,
@@ -399,14 +399,14 @@ mod tests {
         LabelRequest { owner: Owner::Agent(AgentKey(key)), body, home, size, importance, distance: 0.0, reach }
     }
 
-    fn laid(wishes: &[LabelRequest], faces: &Occupancy, previous: &LabelPlaces) -> Vec<PlacedLabel> {
+    fn laid(requests: &[LabelRequest], faces: &Occupancy, previous: &LabelPlaces) -> Vec<PlacedLabel> {
         let bodies = Occupancy::new(VIEW);
-        place(wishes, LabelObstacles { view: VIEW, faces, bodies: &bodies }, &mut Occupancy::new(VIEW), previous)
+        place(requests, LabelObstacles { view: VIEW, faces, bodies: &bodies }, &mut Occupancy::new(VIEW), previous)
     }
 
-    fn remembered(wishes: &[LabelRequest], placed: &[PlacedLabel]) -> LabelPlaces {
+    fn remembered(requests: &[LabelRequest], placed: &[PlacedLabel]) -> LabelPlaces {
         let mut places = LabelPlaces::default();
-        places.remember(wishes, placed);
+        places.remember(requests, placed);
         places
     }
 
@@ -415,20 +415,21 @@ mod tests {
         use Importance::{NeedsYou, Reading, Rest, Selected, Talking, Working};
         let faces = Occupancy::new(VIEW);
         for (more, less) in [(NeedsYou, Selected), (Selected, Working), (Working, Talking), (Talking, Reading)] {
-            let wishes = [wish(0, 400.0, less), wish(1, 410.0, more)];
-            let placed = laid(&wishes, &faces, &LabelPlaces::default());
-            assert_eq!(placed[0].wish, 1, "{more:?} before {less:?}");
-            assert_eq!((placed[0].rect, placed[0].leader), (home(&wishes[1]), None));
+            let requests = [request(0, 400.0, less), request(1, 410.0, more)];
+            let placed = laid(&requests, &faces, &LabelPlaces::default());
+            assert_eq!(placed[0].request, 1, "{more:?} before {less:?}");
+            assert_eq!((placed[0].rect, placed[0].leader), (home(&requests[1]), None));
             assert_eq!(placed.len(), 2, "{less:?} finds another place");
         }
-        let wishes = [wish(0, 400.0, Rest), wish(1, 402.0, Rest), wish(2, 398.0, Rest), wish(3, 401.0, Rest)];
-        assert!(laid(&wishes, &faces, &LabelPlaces::default()).len() < 4, "those at rest may have none");
+        let requests =
+            [request(0, 400.0, Rest), request(1, 402.0, Rest), request(2, 398.0, Rest), request(3, 401.0, Rest)];
+        assert!(laid(&requests, &faces, &LabelPlaces::default()).len() < 4, "those at rest may have none");
     }
 
     #[test]
     fn a_label_avoids_a_face_and_gets_a_leader_line() {
         let mut faces = Occupancy::new(VIEW);
-        let worker = [wish(0, 400.0, Importance::Working)];
+        let worker = [request(0, 400.0, Importance::Working)];
         faces.claim(Rect::from_center_size(pos2(400.0, 300.0), vec2(300.0, 200.0)));
         let placed = laid(&worker, &faces, &LabelPlaces::default());
         let [from, to] = placed[0].leader.expect("it stands away from its owner");
@@ -437,37 +438,37 @@ mod tests {
         faces.claim(Rect::from_min_max(pos2(0.0, 40.0), VIEW.max));
         let placed = laid(&worker, &faces, &LabelPlaces::default());
         assert!(placed[0].rect.bottom() < 40.0 && VIEW.contains_rect(placed[0].rect), "the last free corner is found");
-        let resting = [wish(0, 400.0, Importance::Rest)];
+        let resting = [request(0, 400.0, Importance::Rest)];
         assert!(laid(&resting, &faces, &LabelPlaces::default()).is_empty());
     }
 
     #[test]
     fn a_label_returns_only_to_a_spacious_home() {
         let mut faces = Occupancy::new(VIEW);
-        let wishes = [wish(0, 400.0, Importance::Working)];
+        let requests = [request(0, 400.0, Importance::Working)];
         let face = |x: f32| Rect::from_center_size(pos2(x, 318.0), vec2(12.0, 12.0));
         faces.claim(face(400.0));
-        let away = laid(&wishes, &faces, &LabelPlaces::default());
-        assert_ne!(away[0].rect, home(&wishes[0]));
+        let away = laid(&requests, &faces, &LabelPlaces::default());
+        assert_ne!(away[0].rect, home(&requests[0]));
         let mut beside = Occupancy::new(VIEW);
         beside.claim(face(442.0));
-        let previous = remembered(&wishes, &away);
-        assert_eq!(laid(&wishes, &beside, &previous)[0].rect, away[0].rect, "its home is free, and narrow");
-        assert_eq!(laid(&wishes, &Occupancy::new(VIEW), &previous)[0].rect, home(&wishes[0]));
+        let previous = remembered(&requests, &away);
+        assert_eq!(laid(&requests, &beside, &previous)[0].rect, away[0].rect, "its home is free, and narrow");
+        assert_eq!(laid(&requests, &Occupancy::new(VIEW), &previous)[0].rect, home(&requests[0]));
     }
 
     #[test]
     fn resting_agents_keep_the_names_they_have() {
         let faces = Occupancy::new(VIEW);
-        let mut wishes = [wish(0, 400.0, Importance::Rest), wish(1, 404.0, Importance::Rest)];
-        wishes.iter_mut().for_each(|wish| wish.reach = LabelReach::Home);
-        wishes[0].distance = 5.0;
-        let first = laid(&wishes, &faces, &LabelPlaces::default());
-        assert_eq!(first.iter().map(|label| label.wish).collect::<Vec<_>>(), [1], "the nearest to the pointer");
-        wishes[0].distance = 1.0;
-        wishes[1].distance = 5.0;
-        let next = laid(&wishes, &faces, &remembered(&wishes, &first));
-        assert_eq!(next.iter().map(|label| label.wish).collect::<Vec<_>>(), [1], "it is not taken away again");
+        let mut requests = [request(0, 400.0, Importance::Rest), request(1, 404.0, Importance::Rest)];
+        requests.iter_mut().for_each(|request| request.reach = LabelReach::Home);
+        requests[0].distance = 5.0;
+        let first = laid(&requests, &faces, &LabelPlaces::default());
+        assert_eq!(first.iter().map(|label| label.request).collect::<Vec<_>>(), [1], "the nearest to the pointer");
+        requests[0].distance = 1.0;
+        requests[1].distance = 5.0;
+        let next = laid(&requests, &faces, &remembered(&requests, &first));
+        assert_eq!(next.iter().map(|label| label.request).collect::<Vec<_>>(), [1], "it is not taken away again");
     }
 
     #[test]

@@ -109,11 +109,11 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
     let mut shown = Vec::new();
     let mut places = LabelPlaces::default();
     for wanted in [&first, &later] {
-        let placed = label_layout::place(&wanted.wishes, ground, &mut taken, &labels.places);
-        places.remember(&wanted.wishes, &placed);
+        let placed = label_layout::place(&wanted.requests, ground, &mut taken, &labels.places);
+        places.remember(&wanted.requests, &placed);
         shown.extend(placed.iter().map(|label| {
-            let wish = &wanted.wishes[label.wish];
-            (wish.owner, wish.importance, label.rect, label.leader)
+            let request = &wanted.requests[label.request];
+            (request.owner, request.importance, label.rect, label.leader)
         }));
     }
     labels.places = places;
@@ -124,7 +124,7 @@ fn laid_out(room: &RoomModel, camera: Camera, labels: &mut Labels) -> (Vec<Shown
         }
         _ => input.agents().map(|agent| face(agent, &input)).collect(),
     };
-    (shown, first.wishes, faces)
+    (shown, first.requests, faces)
 }
 
 fn overlap(one: Rect, other: Rect) -> bool {
@@ -150,7 +150,7 @@ fn for_a_minute(
 #[test]
 fn no_label_covers_a_face_or_label_and_no_important_agent_lacks_one() {
     for (count, zoom) in [(1, 1.0), (12, 1.0), (30, 1.0), (30, 2.0), (300, 0.5)] {
-        for_a_minute(count, zoom, |_, camera, (shown, wishes, faces)| {
+        for_a_minute(count, zoom, |_, camera, (shown, requests, faces)| {
             for (index, (owner, _, rect, leader)) in shown.iter().enumerate() {
                 // Parts outside the view cover nothing.
                 let seen = rect.intersect(camera.viewport);
@@ -160,11 +160,11 @@ fn no_label_covers_a_face_or_label_and_no_important_agent_lacks_one() {
                 assert!(leader.is_none_or(|[from, _]| rect.expand(0.5).contains(from)));
             }
             let input: BTreeSet<Owner> = shown.iter().map(|label| label.0).collect();
-            let in_view = |wish: &&LabelRequest| {
-                wish.reach == LabelReach::Anywhere && camera.viewport.contains(wish.body.center())
+            let in_view = |request: &&LabelRequest| {
+                request.reach == LabelReach::Anywhere && camera.viewport.contains(request.body.center())
             };
-            for wish in wishes.iter().filter(in_view) {
-                assert!(input.contains(&wish.owner), "{count} at {zoom}: {:?} has no label", wish.owner);
+            for request in requests.iter().filter(in_view) {
+                assert!(input.contains(&request.owner), "{count} at {zoom}: {:?} has no label", request.owner);
             }
         });
     }
@@ -260,11 +260,11 @@ fn selected_agents_always_show_name_and_activity() {
     let input =
         LabelInput { room: &room, recent: &recent, seen: &seen, chosen: &chosen, scene: &scene, detail, clusters: &[] };
     let [first, _] = text_layer::wanted(&input, &mut |_| vec2(1.0, 1.0));
-    let own = first.wishes.iter().position(|wish| wish.owner == Owner::Agent(room.agents[3].key));
+    let own = first.requests.iter().position(|request| request.owner == Owner::Agent(room.agents[3].key));
     let label = &first.labels[own.expect("it has one from afar as well")];
     assert_eq!((&*label.name.0, label.line.as_ref().map(|line| &*line.0)), ("Somebody", Some("Idle")));
     let busy = |agent: &&AgentView| Importance::of(agent) <= Importance::Working;
-    assert_eq!(first.wishes.len(), 1 + room.agents.iter().filter(busy).count(), "others only where they matter");
+    assert_eq!(first.requests.len(), 1 + room.agents.iter().filter(busy).count(), "others only where they matter");
 }
 
 #[test]

@@ -52,28 +52,28 @@ pub(super) fn paint(painter: &Painter, input: &LabelInput<'_>, sheet: &Sheet, la
     let areas = if input.detail < Detail::Names { labels.areas.of(input.room, camera.zoom) } else { Arc::default() };
     let about = area_labels::wanted(input, &areas, &mut |text| labels.measure(painter, text));
     let placed_about = area_labels::place(&about, ground, &mut taken, &labels.places);
-    let placed = label_layout::place(&first.wishes, ground, &mut taken, &labels.places);
+    let placed = label_layout::place(&first.requests, ground, &mut taken, &labels.places);
     if input.detail > Detail::Dots {
         bubbles(painter, input, ground, &mut taken, sheet);
         signs(painter, input, (&first, &placed), &mut taken);
     }
-    let placed_later = label_layout::place(&later.wishes, ground, &mut taken, &labels.places);
+    let placed_later = label_layout::place(&later.requests, ground, &mut taken, &labels.places);
     labels.places = LabelPlaces::default();
-    labels.places.remember(&about.wishes, &placed_about);
-    labels.places.remember(&first.wishes, &placed);
-    labels.places.remember(&later.wishes, &placed_later);
+    labels.places.remember(&about.requests, &placed_about);
+    labels.places.remember(&first.requests, &placed);
+    labels.places.remember(&later.requests, &placed_later);
     let all = [(&later, &placed_later), (&first, &placed), (&about, &placed_about)];
     labels.shown.clear();
     labels.shown.extend(labels.covered);
     labels.shown.extend(all.iter().flat_map(|(_, placed)| placed.iter().map(|label| label.rect)));
     for (wanted, placed) in all {
-        placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.wish], theme));
+        placed.iter().for_each(|place| label::paint_leader(painter, place, &wanted.labels[place.request], theme));
     }
     for (wanted, placed) in all {
         placed
             .iter()
             .rev()
-            .for_each(|place| label::paint(painter, place.rect, &wanted.labels[place.wish], camera, theme));
+            .for_each(|place| label::paint(painter, place.rect, &wanted.labels[place.request], camera, theme));
     }
 }
 
@@ -140,7 +140,7 @@ fn signs(
         talk::refusal(painter, agent, refused.1, scene);
         // In quiet mode, the card beside each agent shows the reason.
         if chosen.agents.contains(&*agent.id) && !scene.quiet {
-            let name = placed.iter().find(|label| wanted.wishes[label.wish].owner == Owner::Agent(agent.key));
+            let name = placed.iter().find(|label| wanted.requests[label.request].owner == Owner::Agent(agent.key));
             let home = scene.camera.to_screen(agent.position - World::new(0.0, 9.0));
             let top = name.map_or(home, |label| label.rect.center_bottom() + vec2(0.0, 3.0));
             taken.claim(talk::refusal_words(painter, top, refused, scene));

@@ -97,7 +97,7 @@ pub(super) fn wanted<'a>(
         let at = camera.to_screen(cluster.middle);
         let body = Rect::from_center_size(at, Vec2::splat(2.0 * radius(cluster, true)));
         let is_needed = cluster.importance == Importance::NeedsYou && camera.viewport.contains(at);
-        let wish = LabelRequest {
+        let request = LabelRequest {
             owner: Owner::Single(cluster.square.0, cluster.square.1),
             body,
             home: body.center_bottom() + vec2(0.0, 7.0),
@@ -106,7 +106,7 @@ pub(super) fn wanted<'a>(
             distance: input.distance(at),
             reach: if is_needed { LabelReach::Anywhere } else { LabelReach::Around },
         };
-        wanted.push(wish, label);
+        wanted.push(request, label);
     }
 }
 
