@@ -170,7 +170,6 @@ fn running_calls_show_their_progress() {
         is_allowed: false,
         record: None,
         has_changed: false,
-        was_interrupted: false,
         interrupted_in: None,
         question: None,
         order: None,

@@ -57,10 +57,8 @@ pub struct Call {
     /// Whether the call changed a file.
     #[serde(default)]
     pub has_changed: bool,
-    /// Whether something outside of the work interrupted the call.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub was_interrupted: bool,
-    /// The tag of the run in which the interruption was reported; there, the same interruption is not progress again.
+    /// The tag of the run in which something outside of the work interrupted the call. There, the same interruption is
+    /// not progress again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted_in: Option<String>,
     /// The key of the order that the call placed.
@@ -109,7 +107,6 @@ impl Call {
             is_allowed: false,
             record: None,
             has_changed: false,
-            was_interrupted: false,
             interrupted_in: None,
             order: None,
             plan: None,

@@ -40,7 +40,7 @@ impl Activation {
         let before = known.map_or(0, |at| self.outcomes.remove(at).times);
         let times = before.saturating_add(1);
         self.outcomes.push(CallOutcome { call: call_hash, answer: answer_hash, times });
-        let is_another = before == 0 || call.has_changed || call.was_interrupted || last != Some(answer_hash);
+        let is_another = before == 0 || call.has_changed || call.interrupted_in.is_some() || last != Some(answer_hash);
         // This is checked last because it scans the whole session.
         let was_left_out = || is_left_out(&self.messages, chars_at_most, &call.call);
         times <= MAX_SAME_RESULTS && (is_another || was_left_out())

@@ -196,7 +196,6 @@ impl Kernel {
     /// which does not count as a failure of the agent.
     pub(super) fn note_interruption(&mut self, (key, turn, index): (ActivationKey, u32, usize), run: RunTag) {
         if let Some(call) = self.running_call_mut(key, turn, index) {
-            call.was_interrupted = true;
             call.interrupted_in = Some(run.to_string());
         }
     }
