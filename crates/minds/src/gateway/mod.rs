@@ -110,7 +110,7 @@ pub use servers::{
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{ProviderOverride, TrialUsed};
-pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
+pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 

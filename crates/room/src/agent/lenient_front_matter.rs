@@ -22,10 +22,14 @@ pub(super) struct Entry {
 /// form a list of keys with at least one known key.
 pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Option<(Vec<Entry>, &'a str)> {
     let (yaml, body) = fenced(text).ok()??;
-    refused(yaml).ok()?;
-    let blocks = blocks(yaml)?;
-    let entries: Vec<Entry> = blocks.iter().flat_map(Block::entries).collect();
+    let entries = entries(yaml)?;
     entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+}
+
+/// The keys of a text that is not valid YAML; `None` if its lines do not form a list of keys.
+pub(super) fn entries(yaml: &str) -> Option<Vec<Entry>> {
+    refused(yaml).ok()?;
+    Some(blocks(yaml)?.iter().flat_map(Block::entries).collect())
 }
 
 /// The lines that belong to one key.

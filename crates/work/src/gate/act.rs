@@ -7,9 +7,10 @@ use super::authority::{Authority, ToolNames};
 use super::commands::{self, ALLOWLIST_FILE, CommandRules, CommandVerdict};
 use super::paths;
 use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
-use crate::agent::agent_file::longer_ids_of_path;
+use crate::agent::agent_file::{DOCUMENT_OF_FOLDER, longer_ids_of_path};
 use crate::agent::{AgentProfile, McpEntry, Profiles, RemovedProfile};
 use crate::base::Id;
+use crate::base::paths::folder_of;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
 use crate::workspace::KnownFiles;
@@ -133,6 +134,12 @@ pub struct ProfileChange {
     pub holder: Option<String>,
     /// Whether the file contains code that would run.
     pub holds_code: bool,
+    /// Whether an agent with this id has or had other instructions.
+    #[serde(default)]
+    pub changes_instructions: bool,
+    /// The folder of another document that the file is part of.
+    #[serde(default)]
+    pub in_folder_of_agent: Option<String>,
     /// Whether the file defines an MCP server that the current file does not define.
     #[serde(default)]
     pub defines_servers: bool,
@@ -359,6 +366,17 @@ impl TouchResolver<'_> {
         }
     }
 
+    /// The folder of an agent that contains this file, which is not its document.
+    fn folder_of_agent(&self, path: &WorkspacePath) -> Option<String> {
+        let folders = std::iter::successors(Some(folder_of(path.as_str())), |folder| Some(folder_of(folder)));
+        let mut folders = folders.take_while(|folder| !folder.is_empty());
+        let is_of_agent = |folder: &&str| {
+            let document = format!("{folder}/{DOCUMENT_OF_FOLDER}");
+            document != path.as_str() && self.context.text(&document).is_some()
+        };
+        folders.find(is_of_agent).map(str::to_owned)
+    }
+
     /// The change to the agent that is defined by the file at this path, if there is one. `text` returns the new
     /// content; `from` is the previous path.
     fn profile(
@@ -384,6 +402,8 @@ impl TouchResolver<'_> {
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());
         let old_profile = self.context.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
         let former = self.context.former(&profile.id);
+        let is_unchanged = |path: &str| self.context.text(path) == Some(text.as_str());
+        let is_unchanged = is_unchanged(place.as_str()) || from.is_some_and(|from| is_unchanged(from.as_str()));
         let defined = |profile: &AgentProfile| -> Vec<Id> {
             let entries = profile.mcp_servers.iter().flatten();
             entries
@@ -406,6 +426,8 @@ impl TouchResolver<'_> {
             (None, None, RemovedProfile::Never | RemovedProfile::Unknown) => None,
         };
         Some(Touch::Profile(Box::new(ProfileChange {
+            changes_instructions: current.is_some() && !is_unchanged,
+            in_folder_of_agent: self.folder_of_agent(&place),
             defines_servers,
             names_coding_agent,
             may_be_forgotten: current.is_none() && matches!(former, RemovedProfile::Unknown),

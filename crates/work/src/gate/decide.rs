@@ -122,11 +122,13 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Delete { path } => {
             class(&TouchKind::FILE_DELETE, &format!("deleting {}", shown(path)), path.as_str());
             judge_change((&TouchKind::FILE_DELETE, path), "deleting", act, bounds, policy, findings);
+            judge_removal(&TouchKind::FILE_DELETE, path, findings);
         }
         Touch::Rename { from, to } => {
             class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)), from.as_str());
             judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
             judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
+            judge_removal(&TouchKind::FILE_RENAME, from, findings);
             if paths::profile_place(to).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(to)));
             }
@@ -316,6 +318,13 @@ fn judge_change(
     judge_place((kind, path), doing, act, bounds, policy, findings);
 }
 
+/// Requires approval for taking away the file of an agent, which is then without instructions.
+fn judge_removal(kind: &TouchKind, path: &WorkspacePath, findings: &mut Findings) {
+    if paths::profile_place(path).is_some() {
+        findings.ask_each_time(kind.clone(), path.as_str(), format!("{} defines an agent", shown(path)));
+    }
+}
+
 /// Denies access to a path that is not in every list.
 fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
     for list in lists {
@@ -373,6 +382,12 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         let why =
             format!("{} sets one of your coding agents as its model, which has its own tools", shown(&change.path));
         ask(findings, why);
+    }
+    if change.changes_instructions {
+        ask(findings, format!("{} would change the instructions of the agent {:?}", shown(&change.path), change.id));
+    }
+    if let Some(folder) = &change.in_folder_of_agent {
+        ask(findings, format!("{} is in the folder of an agent, {}", shown(&change.path), shown_text(folder)));
     }
     if change.holds_code {
         ask(findings, format!("{} contains code that would run", shown(&change.path)));

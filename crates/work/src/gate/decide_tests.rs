@@ -182,6 +182,8 @@ fn code_in_an_agents_file_needs_a_person() {
         may_be_forgotten: false,
         holder: None,
         holds_code: true,
+        changes_instructions: false,
+        in_folder_of_agent: None,
         defines_servers: false,
         names_coding_agent: false,
     };
