@@ -226,15 +226,75 @@ mod tests {
     #[test]
     fn headers_that_change_where_a_request_goes_are_refused() {
         for refused in [
-            "Host", "host", " HOST ", "Proxy-Authorization", "proxy-connection", "X-Forwarded-Host", "x_forwarded_host",
-            "X-Forwarded-For", "Forwarded", "X-Original-URL", "X-Rewrite-URL", "X-HTTP-Method-Override",
-            "Transfer-Encoding", "Content-Length", "Connection", "Upgrade", ":authority", "TE", "Trailer",
+            "Host",
+            "host",
+            " HOST ",
+            "Proxy-Authorization",
+            "proxy-connection",
+            "X-Forwarded-Host",
+            "x_forwarded_host",
+            "X-Forwarded-For",
+            "Forwarded",
+            "X-Original-URL",
+            "X-Rewrite-URL",
+            "X-HTTP-Method-Override",
+            "Transfer-Encoding",
+            "Content-Length",
+            "Connection",
+            "Upgrade",
+            ":authority",
+            "TE",
+            "Trailer",
         ] {
             assert!(check_header_name(refused).is_err(), "{refused}");
         }
-        for usual in ["Accept", "Authorization", "Content-Type", "X-Token", "If-None-Match", "Cookie", "Range", "Hosts"] {
+        for usual in ["Accept", "Authorization", "Content-Type", "X-Token", "If-None-Match", "Cookie", "Range", "Hosts"]
+        {
             assert_eq!(check_header_name(usual), Ok(()), "{usual}");
         }
+    }
+
+    /// A server on this computer that answers every request with a redirect to another path of its own.
+    fn redirecting_server() -> (String, std::thread::JoinHandle<Vec<String>>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port of this computer is free");
+        let address = listener.local_addr().expect("it has an address");
+        let served = std::thread::spawn(move || {
+            let mut requests = Vec::new();
+            // The second connection is the test's own, which ends it.
+            for _ in 0..2 {
+                let (mut stream, _) = listener.accept().expect("it is connected to");
+                let mut received = [0; 4096];
+                let length = std::io::Read::read(&mut stream, &mut received).unwrap_or(0);
+                requests
+                    .push(String::from_utf8_lossy(&received[..length]).lines().next().unwrap_or_default().to_owned());
+                let answer = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /admin\r\nContent-Length: 0\r\n\r\n";
+                // The test's own connection may be closed already.
+                drop(std::io::Write::write_all(&mut stream, answer.as_bytes()));
+            }
+            requests
+        });
+        (format!("http://{address}"), served)
+    }
+
+    #[test]
+    fn a_redirect_within_a_host_is_the_answer_and_is_not_followed() {
+        let (server, served) = redirecting_server();
+        let question = WebQuestion {
+            id: "1".into(),
+            method: "POST".into(),
+            url: format!("{server}/public/comment"),
+            headers: vec![("X-Token".into(), "t".into())],
+            body: Some("text".into()),
+        };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+        let answered = runtime.block_on(question.ask(CancellationToken::new()));
+        let answer = answered.result.expect("it answers");
+        assert_eq!((answer.status, answer.url), (307, format!("{server}/public/comment")));
+        assert!(answer.headers.contains(&("location".to_owned(), "/admin".to_owned())));
+        drop(std::net::TcpStream::connect(server.trim_start_matches("http://")));
+        let requests = served.join().expect("the server ends");
+        assert_eq!(requests, ["POST /public/comment HTTP/1.1", ""]);
     }
 
     #[test]

@@ -169,7 +169,8 @@ mod tests {
         let file = read("agents/scout.md", text);
         let has = |limit: &Limit| matches!(limit, Limit::OnlyTools(tools) if tools == &["Read", "Grep"]);
         let problem = file.problems.iter().find(|problem| problem.what.contains("not front matter"))?;
-        let is_limited = file.profile.limits.iter().any(has) && file.profile.limits.contains(&Limit::OnlyWrites(vec![]));
+        let is_limited =
+            file.profile.limits.iter().any(has) && file.profile.limits.contains(&Limit::OnlyWrites(vec![]));
         assert!(is_limited, "{text:?}: {:?}", file.profile.limits);
         problem.line
     }
@@ -225,7 +226,10 @@ mod tests {
 
     #[test]
     fn misplaced_keys_give_nothing() {
-        let file = read("agents/scout.md", "# Scout\n---\ntools: [execute_command]\nmodel: acp:x\nshare_user_info: true\n---\nHi");
+        let file = read(
+            "agents/scout.md",
+            "# Scout\n---\ntools: [execute_command]\nmodel: acp:x\nshare_user_info: true\n---\nHi",
+        );
         assert_eq!(file.profile.tools, None);
         assert_eq!(file.profile.model, None);
         assert!(!file.profile.share_user_info);

@@ -230,7 +230,8 @@ fn instructions_of_agents_change_only_with_approval_for_each_change() {
         let decision = decide(&Act::of_files("vfs_write", &operation, &files, &names()), &free, &GatePolicy::default());
         assert!(matches!(decision, Decision::Ask { .. }), "{operation:?}: {decision:?}");
     }
-    for operation in [write("agents/meek.md", MEEK), write("agents/ada/state/notes.md", "x"), write("artifacts/a.md", "x")]
+    for operation in
+        [write("agents/meek.md", MEEK), write("agents/ada/state/notes.md", "x"), write("artifacts/a.md", "x")]
     {
         let decision = decide(&Act::of_files("vfs_write", &operation, &files, &names()), &free, &GatePolicy::default());
         assert_eq!(decision, Decision::Allow, "{operation:?}");
@@ -349,10 +350,9 @@ fn changing_the_model_of_an_agent_needs_approval() {
             "{path} {text}: {decision:?}"
         );
     }
-    for (path, text) in [
-        ("agents/local.md", local.replace("You are", "I am")),
-        ("agents/dear.md", dear.replace("You are", "I am")),
-    ] {
+    for (path, text) in
+        [("agents/local.md", local.replace("You are", "I am")), ("agents/dear.md", dear.replace("You are", "I am"))]
+    {
         let decision = judged(path, &text);
         assert!(matches!(&decision, Decision::Ask { why, .. } if !why.contains("would use")), "{path}: {decision:?}");
     }
