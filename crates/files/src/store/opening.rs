@@ -54,3 +54,18 @@ pub fn while_closed<T>(dir: &Path, act: impl FnOnce() -> T) -> Result<T, StoreEr
     let _lock = lock(dir)?;
     Ok(act())
 }
+
+/// Writes everything into the database file itself, so that nothing is left in the files beside it. The caller must
+/// hold the history (see [`while_closed`]).
+pub fn empty_write_ahead_log(dir: &Path) -> Result<(), StoreError> {
+    let path = path_in(dir);
+    check_place(&path)?;
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let connection = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(StoreError::while_doing("open the database"))?;
+    connection
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .map_err(StoreError::while_doing("write the log into the database"))
+}
