@@ -24,6 +24,7 @@ use super::rights::{Rights, RightsCache};
 use super::room_files::RoomFiles;
 use super::service_events::ServiceEventQueue;
 use super::session_texts::SessionRecords;
+use super::unfinished_saves::UnfinishedSaves;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::text_normalization::nfc;
@@ -106,6 +107,8 @@ pub(super) struct Executor {
     pub(super) unsettled: BTreeMap<String, Instant>,
     pub(super) idle_tasks: VecDeque<IdleTask>,
     /// The number of operations performed for the person outside of the room.
+    /// Files that other programs may still be writing.
+    pub(super) unfinished: UnfinishedSaves,
     pub(super) changes_beside_room: u64,
     /// Problems with the files that are shown to a person.
     pub(super) problems: Vec<Problem>,
@@ -155,6 +158,7 @@ impl Executor {
             unsettled: BTreeMap::new(),
             idle_tasks: VecDeque::new(),
             changes_beside_room: 0,
+            unfinished: UnfinishedSaves::default(),
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             sessions: SessionRecords::default(),

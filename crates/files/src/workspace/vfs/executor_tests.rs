@@ -4,7 +4,7 @@ use std::fs;
 
 use super::super::order::FileRights;
 use super::super::records::records_of;
-use super::super::saving::SaveOrder;
+use super::super::saving::{Haste, SaveOrder};
 use super::super::service_events::{OutsideChange, ServiceEvent};
 use super::super::{OUTSIDE, ROOM};
 use super::*;
@@ -451,7 +451,7 @@ fn the_rooms_own_saves_are_versions_and_not_edits() {
     fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &files, true));
     let hash = content_hash(b"the room's");
     let save = SaveOrder { text: "the room's".into(), over: Some(content_hash(b"start")), number: 1 };
-    assert!(fixture.files.save("boards/rules.md", &save).is_ok());
+    assert!(fixture.files.save("boards/rules.md", &save, Haste::AtOnce).is_ok());
     let saved = fixture.files.news.take(9);
     assert!(matches!(&saved[..], [ServiceEvent::Saved(_)]), "{saved:?}");
     fixture.files.examine("boards/rules.md");

@@ -36,6 +36,7 @@ mod service_events;
 mod session_records;
 mod session_texts;
 mod user_changes;
+mod unfinished_saves;
 mod user_commands;
 mod watcher;
 pub mod worktrees;

@@ -386,7 +386,7 @@ impl ServiceState {
         let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
-        let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
+        let until = [settled, poll, answers, self.saves.due, self.files.unfinished.due].into_iter().flatten().min();
         until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
     }
 
@@ -395,6 +395,7 @@ impl ServiceState {
         self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
+        self.files.merge_late_writes();
         }
         if self.watcher.is_some() && Instant::now() >= self.poll_at {
             self.polls += 1;
@@ -437,7 +438,7 @@ impl ServiceState {
             }
             Command::Flush(reply) => {
                 // As above: the saves are on disk anyway.
-                let _ = reply.send(self.saves.write_all(&mut self.files));
+                let _ = reply.send(self.saves.write_all_settled(&mut self.files));
             }
         }
     }
