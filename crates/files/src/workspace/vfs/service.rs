@@ -343,6 +343,9 @@ struct ServiceState {
 impl ServiceState {
     /// Runs until all senders of commands are gone. Returns a problem for each text that could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
+        if self.files.room.is_some() {
+            self.files.keep_first_versions();
+        }
         self.examine_room_files();
         self.plan_poll();
         loop {
@@ -392,10 +395,10 @@ impl ServiceState {
 
     fn run_due(&mut self) {
         self.saves.write_due(&mut self.files);
+        self.files.merge_late_writes();
         self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
-        self.files.merge_late_writes();
         }
         if self.watcher.is_some() && Instant::now() >= self.poll_at {
             self.polls += 1;
