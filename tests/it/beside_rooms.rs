@@ -70,12 +70,12 @@ fn signal(running: &Running, signal: &str) {
 }
 
 /// Ends the process, however it was.
-fn close(mut running: Running, owner: Owner) {
+fn close(running: Running, owner: Owner) {
     match owner {
         Owner::Killed => {}
         Owner::Stopped => {
             signal(&running, "-CONT");
-            running.interrupt();
+            drop(running.interrupt());
         }
         Owner::Running => drop(running.interrupt()),
     }
