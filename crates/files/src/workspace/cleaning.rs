@@ -214,6 +214,14 @@ pub fn complete_before_opening(root: &Path, dir: &Path) -> Option<Problem> {
     }
 }
 
+/// The problem of an interrupted cleaning, for a command that changes nothing.
+pub fn interrupted(dir: &Path) -> Option<Problem> {
+    dir.join(PLAN).symlink_metadata().ok()?;
+    let what = "a `workshop clean` was interrupted: some files are restored or moved aside, others are not";
+    let remedy = "open the workspace, or run `workshop clean` again: either completes it";
+    Some(Problem::warning(format!("{}/{PLAN}", state_name(dir)), what, remedy))
+}
+
 impl RecordedCleaning {
     /// Reads the recorded plan; `None` if there is none. A plan that names anything but files of the workspace is
     /// refused.

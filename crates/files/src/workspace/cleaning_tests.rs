@@ -108,9 +108,11 @@ fn a_cleaning_that_is_killed_at_any_step_is_completed_by_the_next_start() {
             Ok(())
         });
         if dir(&folder).join(PLAN).exists() {
+            assert!(interrupted(&dir(&folder)).is_some_and(|problem| problem.what.contains("was interrupted")));
             let problem = complete_before_opening(folder.path(), &dir(&folder)).expect("it is completed");
             assert!(problem.what.contains(".workshop/cleaned-1"), "{problem}");
         }
+        assert_eq!(interrupted(&dir(&folder)), None);
         assert_eq!(content(&folder), expected, "killed at step {steps}");
         assert_eq!(complete_interrupted(folder.path(), &dir(&folder)).expect("there is nothing to do"), None);
         steps += 1;
