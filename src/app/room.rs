@@ -25,6 +25,7 @@ use crate::memory::{MemoriesCounted, MemoryCounts};
 use crate::orchestration;
 use crate::schedule::{InputQueue, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, QuarantinedDatabase, RunStart, Store, StoreError};
+use crate::workspace::cleaning::complete_before_opening;
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::{SCENE_OF_AGENT, agent_of_scene, is_agent_at_top, read_folder};
 use crate::workspace::starter::STARTER_SCENE;
@@ -108,13 +109,24 @@ impl Room {
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
         detect_sandbox();
         let dir = state_folder(&options.folder);
+        let cleaned = complete_before_opening(&options.folder, &dir);
+        let (room, mut problems) = Self::open_or_recover(options, &dir, control)?;
+        problems.extend(cleaned);
+        Ok((room, problems))
+    }
+
+    fn open_or_recover(
+        options: &OpenOptions,
+        dir: &Path,
+        control: &JobControl,
+    ) -> Result<(Self, Vec<Problem>), OpenError> {
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
-                let aside = store::quarantine(&dir, &error.to_string())?;
+                let aside = store::quarantine(dir, &error.to_string())?;
                 match Self::try_open(options, Some(&aside), control) {
                     // The damage may be in the copied part.
                     Err(again) if again.is_damage() => {
-                        let copy = store::quarantine_without_salvage(&dir, &again.to_string())?;
+                        let copy = store::quarantine_without_salvage(dir, &again.to_string())?;
                         Self::try_open(options, Some(&copy), control)
                     }
                     opened => opened,

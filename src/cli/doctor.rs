@@ -26,6 +26,7 @@ use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, p
 use crate::learning::{EmbedderChoice, WantedEmbedder, open_minilm};
 use crate::schedule::{self, InputJournal};
 use crate::store::{HISTORY_FILE, Reader, StoreError};
+use crate::workspace::cleaning;
 use crate::workspace::layout::{is_workspace, read_folder};
 use crate::workspace::{Problems, RoomStart};
 
@@ -314,6 +315,7 @@ fn examine(
     }
     // Opening a named pipe would block forever.
     let state = state_folder(folder);
+    problems.extend(cleaning::interrupted(&state));
     let odd = ["", "-wal", "-shm", "-journal"].map(|ending| state.join(format!("{HISTORY_FILE}{ending}")));
     let odd = odd.iter().find(|path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()));
     if let Some(odd) = odd {

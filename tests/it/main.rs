@@ -17,6 +17,8 @@ mod approving;
 mod approving_by_file;
 mod approving_until;
 mod bad_days;
+#[cfg(unix)]
+mod beside_rooms;
 mod caching;
 mod cli;
 mod commands;
@@ -136,6 +138,8 @@ fn main() {
         agent_modules::trials,
         #[cfg(unix)]
         agent_terminal::trials,
+        #[cfg(unix)]
+        beside_rooms::trials,
         cli::trials,
         commands::trials,
         daemon::trials,

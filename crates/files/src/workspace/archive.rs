@@ -131,7 +131,7 @@ fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
 fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     let part = beside.join(PART);
     let out = File::create_new(&part).map_err(failed(&part))?;
-    let zip = ZipWriter::new(BufWriter::new(out));
+    let zip = ZipWriter::new(ArchiveFile { out: BufWriter::new(out), has_failed: false });
     let mut packing = Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control };
     packing.folder(&Folder::open(root).map_err(failed(root))?, "", 0)?;
     match Reader::open(dir) {
@@ -145,14 +145,49 @@ fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> R
         Err(StoreError::NoHistory { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut out = packing.zip.finish()?;
+    let ArchiveFile { mut out, has_failed } = packing.zip.finish()?;
+    if has_failed {
+        return Err(failed(&part)(io::ErrorKind::WriteZero.into()));
+    }
     out.flush().map_err(failed(&part))?;
     out.get_ref().sync_all().map_err(failed(&part))?;
     Ok(packing.archived)
 }
 
+/// The file of an archive. After a failed write, which is reported, it accepts the rest without writing: the library
+/// completes an archive even when it is given up, and prints an error of its own if it cannot.
+struct ArchiveFile {
+    out: BufWriter<File>,
+    has_failed: bool,
+}
+
+impl ArchiveFile {
+    fn attempt<T>(&mut self, done: T, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
+        if self.has_failed {
+            return Ok(done);
+        }
+        act(&mut self.out).inspect_err(|error| self.has_failed = error.kind() != io::ErrorKind::Interrupted)
+    }
+}
+
+impl Write for ArchiveFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(bytes.len(), |out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt((), BufWriter::flush)
+    }
+}
+
+impl Seek for ArchiveFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.attempt(0, |out| out.seek(to))
+    }
+}
+
 struct Packing<'a> {
-    zip: ZipWriter<BufWriter<File>>,
+    zip: ZipWriter<ArchiveFile>,
     archived: Archived,
     /// The names in the archive, folded for file systems that ignore case.
     names: BTreeSet<String>,

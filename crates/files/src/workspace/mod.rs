@@ -41,9 +41,6 @@ pub mod vfs;
 pub mod workflow_templates;
 mod worktrees_known;
 mod write_failures;
-pub mod yaml;
-pub mod yaml_syntax;
-mod yaml_value;
 
 pub use answer_files::{Answer, AnswerError, AnswerFolder, AnswerWatcher};
 pub use decor::{DECOR_SIDE, Decor, DecorChange, MAX_DECOR};
@@ -58,6 +55,9 @@ pub use settings_range::Range;
 pub use unsaved::Unsaved;
 pub use vfs::{SaveReport, has_news};
 pub use worktrees_known::WorktreesKnown;
+
+/// The reader and writer of YAML, for the layers above.
+pub use crate::base::{yaml, yaml_syntax};
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;

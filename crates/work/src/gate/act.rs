@@ -339,7 +339,7 @@ impl TouchResolver<'_> {
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
                 let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
-                let judged = commands::judge(target, &CommandRules::parse(text).0);
+                let judged = commands::judge(target, &CommandRules::of(text));
                 vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {

@@ -131,6 +131,46 @@ fn tasks_are_below_a_todo_heading_or_in_the_whole_file() {
 }
 
 #[test]
+fn closed_fences_of_any_length_and_indentation_hold_text() {
+    let ids = |text: &str| parse(text).tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+    for fenced in [
+        "````\n```\n- b\n```\n````",
+        "~~~~~ text\n~~~\n- b\n```\n~~~~~~",
+        "```js\n- b\n````",
+        "   ```\n- b\n```",
+        "      ```\n      - b\n      ```",
+        "\t```\n\t- b\n\t```",
+        "```\n~~~\n- b\n```",
+        "```\n\n<!--\n- b\n```",
+    ] {
+        assert_eq!(ids(&format!("- a\n\nText.\n{fenced}\n- c\n")), ["a", "c"], "{fenced}");
+    }
+    // Inside of a task, it is part of the task's text.
+    for fenced in [
+        "  ```\n  - b\n    - d\n  ```",
+        "  ~~~~\n  ~~~\n  - b\n  ~~~\n  ~~~~",
+        "  note: |\n    ```\n    - b\n    ```",
+        "  - ```\n    - b\n    ```\n    id: e",
+        "    ````\n    ```\n    - b\n    ````",
+    ] {
+        let text = format!("- [ ] a\n{fenced}\n  due: 1\n- [ ] c\n");
+        let file = parse(text.as_str());
+        let outer: Vec<_> = file.tasks.iter().filter(|task| task.depth == 0).map(|task| task.id.as_str()).collect();
+        assert_eq!(outer, ["a", "c"], "{fenced}");
+        assert!(file.tasks.iter().all(|task| !["b", "d"].contains(&task.id.as_str())), "{fenced}: {:?}", file.tasks);
+        assert!(text[file.tasks[0].span.clone()].ends_with("  due: 1\n"), "{fenced}");
+    }
+    let noted = one("- a\n  note: |\n    ```\n    - b\n    ```\n");
+    assert_eq!(field(&noted, "note"), Value::Text("```\n- b\n```".into()));
+    // One that is not closed hides nothing, and neither does code within a sentence.
+    for open in ["````\n- b\n```", "```\n- b\n~~~", "```one``` two\n- b\n```", "``\n- b\n``", "- a2\n  ```\n- b\n```"] {
+        assert!(ids(&format!("- a\n{open}\n- c\n")).contains(&"b".to_owned()), "{open}");
+    }
+    let nested = parse("- a\n  note: |\n    ```\n  other: |\n    ```\n- c\n");
+    assert_eq!(nested.tasks[0].fields.len(), 2, "a block of another key does not close it: {:?}", nested.tasks);
+}
+
+#[test]
 fn ids_are_derived_from_titles_and_unique() {
     let file = parse("- Fix it\n- fix it!\n- x\n  id: fix-it-2\n- ???\n- ???\n");
     let ids: Vec<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
@@ -249,7 +289,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
         1 => Just("# Other\n".to_owned()),
         1 => Just("<!-- x\n".to_owned()),
         1 => Just("-->\n".to_owned()),
-        1 => Just("```\n".to_owned()),
+        1 => " {0,4}(`{3,4}|~{3,4})\n",
         1 => Just("  key: |\n    text\n".to_owned()),
         1 => Just("  depends_on: a, b\n".to_owned()),
     ];

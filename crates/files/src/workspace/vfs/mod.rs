@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (external changes), `watcher` (noticing them), `service` (the
+//! `saving` (what the room writes), `external_edits` (external changes), `first_versions` (what was there before), `unfinished_saves` (those that take a while), `watcher` (noticing them), `service` (the
 //! thread that runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world.
 //! [`history`] is for people.
 
@@ -16,6 +16,7 @@ mod direct_access;
 mod error_messages;
 mod executor;
 mod external_edits;
+mod first_versions;
 pub mod history;
 mod index;
 mod large_files;
@@ -35,6 +36,7 @@ mod service;
 mod service_events;
 mod session_records;
 mod session_texts;
+mod unfinished_saves;
 mod user_changes;
 mod user_commands;
 mod watcher;

@@ -8,12 +8,15 @@
 //! git push: ask         # needs approval, even if git is allowed
 //! ```
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use serde_yaml::Value;
 
 use super::ALLOWLIST_FILE;
 use super::words::{Command, join};
 use super::wrapper_programs::name_of;
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 use crate::gate::servers::fits_pattern;
 
 /// The maximum number of rules in the file.
@@ -42,7 +45,22 @@ pub struct CommandRules {
     rules: Vec<CommandRule>,
 }
 
+thread_local! {
+    /// The rules that were parsed last, with their text: every command is judged by the same file until it changes.
+    static LAST_PARSED: RefCell<(String, Rc<CommandRules>)> = RefCell::default();
+}
+
 impl CommandRules {
+    /// Returns the rules in this text, which is parsed only if it is not the last one.
+    pub fn of(text: &str) -> Rc<Self> {
+        LAST_PARSED.with_borrow_mut(|last| {
+            if last.0 != text {
+                *last = (text.to_owned(), Rc::new(Self::parse(text).0));
+            }
+            Rc::clone(&last.1)
+        })
+    }
+
     /// Parses the file; unreadable entries allow nothing and are reported.
     pub fn parse(text: &str) -> (Self, Vec<Problem>) {
         let mut rules = Self::default();
@@ -50,7 +68,7 @@ impl CommandRules {
             return (rules, Vec::new());
         }
         let problem = |what: String, remedy: &str| Problem::warning(ALLOWLIST_FILE, what, remedy);
-        let map = match serde_yaml::from_str::<Value>(text) {
+        let map = match yaml::from_str::<Value>(text) {
             Ok(Value::Mapping(map)) => map,
             Ok(Value::Null) => return (rules, Vec::new()),
             Ok(_) => {
@@ -58,9 +76,9 @@ impl CommandRules {
                 return (rules, vec![problem(what, "write one command per line, like: docker ps: true")]);
             }
             Err(error) => {
-                let line = error.location().map(|place| place.line());
                 let what = format!("it cannot be read: {error}; until then every command needs approval");
-                return (rules, vec![problem(what, "write one command per line, like: docker ps: true").at_line(line)]);
+                let problem = problem(what, "write one command per line, like: docker ps: true");
+                return (rules, vec![problem.at_line(error.line)]);
             }
         };
         let mut problems = Vec::new();
