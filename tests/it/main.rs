@@ -29,6 +29,7 @@ mod ending;
 #[cfg(feature = "window")]
 mod frames;
 mod going_on;
+mod honest_endings;
 mod hostile;
 mod hostile_server;
 mod hours_of_talk;
@@ -158,6 +159,7 @@ fn main() {
         task_board::trials,
         undoing::trials,
         worktrees::trials,
+        honest_endings::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

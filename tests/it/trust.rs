@@ -16,6 +16,7 @@ pub fn trials() -> Vec<Trial> {
         killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
+        nothing_of_a_hostile_text_is_hidden,
     ]
 }
 
@@ -51,6 +52,10 @@ fn killing_a_room_leaves_no_server_process() {
 
 fn no_spelling_of_a_path_gets_past_the_gate() {
     assert_clean_loop("paths", 0..2);
+}
+
+fn nothing_of_a_hostile_text_is_hidden() {
+    assert_clean_loop("sights", 0..3);
 }
 
 fn concurrent_edits_of_a_person_are_kept() {

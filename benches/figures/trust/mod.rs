@@ -10,6 +10,7 @@ mod calls;
 mod chance;
 mod child;
 mod evidence;
+mod hostile_text;
 mod kept_log;
 mod kills;
 mod misbehaviour;
@@ -22,6 +23,7 @@ mod races;
 mod server_kills;
 mod servers;
 mod siege;
+mod sights;
 mod together;
 mod wires;
 
@@ -31,7 +33,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 8] = [
+pub const LOOPS: [Loop; 9] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -39,6 +41,7 @@ pub const LOOPS: [Loop; 8] = [
     ("servers", servers::run),
     ("processes", server_kills::run),
     ("paths", paths::run),
+    ("sights", sights::run),
     ("races", races::run),
 ];
 
