@@ -14,16 +14,17 @@ use super::event_feed::Feed;
 use super::output::{self, Sink};
 use super::passive_step::{self, HandOver, Overview};
 use super::problem_reporter::ProblemReporter;
-use super::report::{FilesChanged, Report, Verdict, describe_unfinished};
+use super::report::{CallOutcomes, FailedWork, FilesChanged, Report, SIMULATED, Verdict, describe_unfinished};
 use super::step_report::ActionLog;
 use super::stop_condition::StopCondition;
-use super::task_goal::{Task, Unfinished, is_over};
+use super::task_goal::{Task, Unfinished, failed_work, is_over};
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status};
 use crate::app::clock_driver::{EventTap, Step};
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
 use crate::base::Problem;
+use crate::desk::person_tasks;
 use crate::gateway::settings::GatewaySettings;
 use crate::gateway::{ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
@@ -479,18 +480,32 @@ impl Run<'_> {
         if verdict.exit == ExitStatus::Done && self.task.is_none() && !self.arguments.one_turn_each {
             verdict = self.unfinished.verdict(kernel);
         }
+        let failed_work = self.judge_helpers(&mut verdict);
+        if verdict.exit == ExitStatus::Done
+            && let Some(failed) = self.out.calls.verdict()
+        {
+            verdict = Verdict { result: verdict.result, ..failed };
+        }
+        let world = self.room.app.world_mut();
+        let kernel = world.resource::<Kernel>();
         if verdict.exit == ExitStatus::Interrupted {
             verdict = verdict.hint(continue_command);
         }
         if self.arguments.one_turn_each && verdict.exit == ExitStatus::Done && !verdict.reason.is_empty() {
             self.out.reporter.note(format!("note: {}", verdict.reason));
         }
+        let is_simulated = self.out.calls.are_simulated();
+        if is_simulated && verdict.result.is_some() {
+            self.out.reporter.note(SIMULATED.to_owned());
+        }
         let (approvals, unfinished) = (kernel.approvals().collect(), describe_unfinished(kernel));
         let steps = world.resource::<WorkflowRuns>().questions().collect();
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
         let ledger = world.resource::<RequestQueue>().ledger();
         let (spent, exchanged, traffic) = (ledger.run(), ledger.exchanges(), ledger.providers().clone());
-        let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+        let mut problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+        problems.extend(failed_work.iter().map(FailedWork::problem));
+        let person_tasks = person_tasks::behind_all(world).of_person.into_iter().collect();
         let provider_faults = world.resource::<ProviderHealth>().faults();
         let scene = world.resource::<RoomStart>().scene.clone();
         let scene = world.resource::<KnownFiles>().text(&scene).unwrap_or_default().to_owned();
@@ -523,6 +538,9 @@ impl Run<'_> {
             actions: self.arguments.one_turn_each.then_some(self.out.actions),
             owner: None,
             problems,
+            failed_work,
+            person_tasks,
+            is_simulated,
             provider_faults,
             approvals,
             steps,
@@ -532,6 +550,27 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
+    /// The work of other agents that failed for the task. If all of it failed, so did the run, whatever its agent says.
+    fn judge_helpers(&mut self, verdict: &mut Verdict) -> Vec<FailedWork> {
+        let Some((task, run)) = self.task.as_ref().and_then(|task| Some((task, task.run()?))) else {
+            return Vec::new();
+        };
+        let (failed, are_all) = failed_work(self.room.app.world().resource::<Kernel>(), run, task.agent());
+        for one in &failed {
+            self.out.reporter.note(format!("problem: {}", one.problem()));
+        }
+        if are_all && verdict.exit == ExitStatus::Done {
+            let who: Vec<&str> = failed.iter().map(|one| &*one.agent).collect();
+            let what = format!(
+                "{} finished, but the work of all agents that it asked for help failed: {}",
+                task.agent(),
+                who.join(", ")
+            );
+            *verdict = Verdict { result: verdict.result.take(), ..Verdict::new(ExitStatus::Failed, what) };
+        }
+        failed
+    }
+
     /// The hint on how to continue interrupted work; empty if nothing is unfinished.
     fn continue_hint(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
@@ -560,6 +599,7 @@ struct Output {
     reporter: ProblemReporter,
     files: FilesChanged,
     actions: ActionLog,
+    calls: CallOutcomes,
     result_file: Option<ResultFile>,
 }
 
@@ -588,13 +628,15 @@ impl Output {
         let events = arguments.events.as_deref().map(Sink::open).transpose()?;
         let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
         let (reporter, files) = (ProblemReporter::new(arguments.quiet), FilesChanged::default());
-        Ok(Self { events, feed, reporter, files, actions: ActionLog::default(), result_file })
+        let (actions, calls) = (ActionLog::default(), CallOutcomes::default());
+        Ok(Self { events, feed, reporter, files, actions, calls, result_file })
     }
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), CliError> {
         self.write(events)?;
         self.files.watch(events);
         self.actions.watch(events);
+        self.calls.watch(events);
         self.feed.show(world, events);
         self.reporter.report_new(world, events);
         self.feed.status(world);

@@ -7,11 +7,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::command_hints::CommandHints;
+use super::stop_condition::person_task_message;
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
-use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, UnfinishedTask};
+use crate::app::status::{self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask};
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
+use crate::gateway::health::ProviderFault;
 
 /// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 100;
@@ -48,6 +50,8 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
             "handed_over": together.hand_overs,
             "channels": together.channels,
             "allowed_until": together.allowed,
+            "provider_faults": together.faults,
+            "tasks_for_people": together.person_tasks,
         }))?;
     } else {
         if tasks.is_empty() && workflows.is_empty() {
@@ -61,7 +65,12 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
         let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
-        let parts: Vec<String> = workflows.chain(tasks).chain(handed).chain(channels).chain(allowed).collect();
+        let failing = list("providers that fail:", together.faults.iter().map(fault_line));
+        let people =
+            together.person_tasks.iter().map(|task| format!("  {}\n    {}", person_task_message(task), task.remedy));
+        let people = list("work that waits for you:", people);
+        let parts = failing.into_iter().chain(people).chain(workflows).chain(tasks).chain(handed);
+        let parts: Vec<String> = parts.chain(channels).chain(allowed).collect();
         if !parts.is_empty() {
             output::result(&parts.join("\n\n"))?;
         }
@@ -82,6 +91,15 @@ fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
     };
     let task = truncate(&first_paragraph(&work.task), TASK_CHARS);
     format!("  {}, {} → {}: {task} ({}{turns})", stem(scene), work.from, work.to, work.state)
+}
+
+fn fault_line(FaultStatus { scene, for_secs, fault }: &FaultStatus) -> String {
+    let ProviderFault { provider, models, what, remedy, failures, .. } = fault;
+    let models = models.iter().filter(|model| !model.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let models = if models.is_empty() { String::new() } else { format!(" ({models})") };
+    let remedy = if remedy.is_empty() { String::new() } else { format!("\n    {remedy}") };
+    let calls = if *failures == 1 { "1 call".to_owned() } else { format!("{failures} calls in a row") };
+    format!("  {}, {provider}{models}: {what}; {calls} failed, for {for_secs} simulated seconds{remedy}", stem(scene))
 }
 
 fn allowed_line(AllowedUntil { scene, agent, may, until }: &AllowedUntil) -> String {

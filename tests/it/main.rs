@@ -31,6 +31,7 @@ mod ending;
 #[cfg(feature = "window")]
 mod frames;
 mod going_on;
+mod honest_endings;
 mod hostile;
 mod hostile_server;
 mod hours_of_talk;
@@ -162,6 +163,7 @@ fn main() {
         task_board::trials,
         undoing::trials,
         worktrees::trials,
+        honest_endings::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,

@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
         killing_a_cleaning_loses_nothing,
+        nothing_of_a_hostile_text_is_hidden,
     ]
 }
 
@@ -56,6 +57,10 @@ fn no_spelling_of_a_path_gets_past_the_gate() {
 
 fn killing_a_cleaning_loses_nothing() {
     assert_clean_loop("cleaning", 0..3);
+}
+
+fn nothing_of_a_hostile_text_is_hidden() {
+    assert_clean_loop("sights", 0..3);
 }
 
 fn concurrent_edits_of_a_person_are_kept() {

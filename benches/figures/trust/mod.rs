@@ -11,6 +11,7 @@ mod chance;
 mod child;
 mod cleaning;
 mod evidence;
+mod hostile_text;
 mod kept_log;
 mod kills;
 mod misbehaviour;
@@ -23,6 +24,7 @@ mod races;
 mod server_kills;
 mod servers;
 mod siege;
+mod sights;
 mod together;
 mod wires;
 
@@ -40,6 +42,7 @@ pub const LOOPS: [Loop; 9] = [
     ("servers", servers::run),
     ("processes", server_kills::run),
     ("paths", paths::run),
+    ("sights", sights::run),
     ("races", races::run),
     ("cleaning", cleaning::run),
 ];

@@ -44,6 +44,7 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         has_signalled: false,
         outputs: Vec::new(),
         proposed: None,
+        unmerged: Vec::new(),
         told: String::new(),
         is_unwritten: false,
         written_tick: 0,

@@ -13,6 +13,7 @@ pub mod checkins;
 mod heartbeat_systems;
 pub mod heartbeats;
 pub mod modules;
+pub mod person_tasks;
 mod saved;
 mod session_edits;
 pub mod session_files;

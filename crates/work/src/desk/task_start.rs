@@ -158,6 +158,28 @@ fn outcome(ending: &Ending) -> Outcome {
     Outcome { status: status.to_owned(), text: ending.text().to_owned() }
 }
 
+/// The names by which tasks are given to the agents of a room; see [`names_of`].
+pub(super) fn names_in(world: &World) -> BTreeMap<String, Id> {
+    let here: Vec<&Agent> =
+        world.resource::<Roster>().iter().filter_map(|(_, entity)| world.get::<Agent>(entity)).collect();
+    names_of(&here, world.resource::<Profiles>())
+}
+
+/// All names of agents in lower case, with the ids by which work is ordered.
+fn names_of(here: &[&Agent], profiles: &Profiles) -> BTreeMap<String, Id> {
+    let mut names: BTreeMap<String, Id> = BTreeMap::new();
+    for agent in here {
+        names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
+    }
+    for id in profiles.ids().filter(|id| profiles.is_defined(id)) {
+        names.entry(id.to_lowercase()).or_insert_with(|| id.clone());
+    }
+    for agent in here {
+        names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
+    }
+    names
+}
+
 impl TaskContext<'_, '_> {
     fn run(&self) -> String {
         RunTag::of(self.log.run()).to_string()
@@ -165,18 +187,7 @@ impl TaskContext<'_, '_> {
 
     /// All names of agents in lower case, with the ids by which work is ordered.
     fn names(&self) -> BTreeMap<String, Id> {
-        let mut names: BTreeMap<String, Id> = BTreeMap::new();
-        let here: Vec<&Agent> = self.roster.agents(&self.agents).collect();
-        for agent in &here {
-            names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
-        }
-        for id in self.profiles.ids().filter(|id| self.profiles.is_defined(id)) {
-            names.entry(id.to_lowercase()).or_insert_with(|| id.clone());
-        }
-        for agent in &here {
-            names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
-        }
-        names
+        names_of(&self.roster.agents(&self.agents).collect::<Vec<_>>(), &self.profiles)
     }
 
     /// Reports the problems of the task files, and withdraws those that were fixed.

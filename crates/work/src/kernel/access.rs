@@ -26,7 +26,7 @@ use crate::tools::{
     CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, agent_file_name,
 };
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
+use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
 
 /// The maximum number of characters of results and endings in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
@@ -77,6 +77,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) think_done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
+    pub(super) problems: MessageWriter<'w, ProblemReport>,
     pub(super) work_answers: MessageWriter<'w, WorkAnswer>,
     exchanged: MessageWriter<'w, ExchangeAccepted>,
     pub(super) servers: Res<'w, McpServers>,

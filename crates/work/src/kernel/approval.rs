@@ -175,9 +175,14 @@ impl Approval {
         if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
     }
 
-    /// The risk as a sentence; empty if it is low.
+    /// The risk as a sentence, and what to consider before answering an MCP server; empty if there is neither.
     pub fn warning(&self) -> String {
-        if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.summary()) }
+        let risk = match self.risk.level {
+            RiskLevel::Low => String::new(),
+            _ => format!("Risk {}.", self.risk.summary()),
+        };
+        let all = [risk, self.secret_warning()];
+        all.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The available scopes of a permission with their descriptions, starting with this call only.

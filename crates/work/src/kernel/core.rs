@@ -370,6 +370,7 @@ impl Kernel {
             has_signalled: false,
             outputs: Vec::new(),
             proposed: None,
+            unmerged: Vec::new(),
             told: String::new(),
             is_unwritten: true,
             written_tick: 0,

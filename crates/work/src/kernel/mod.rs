@@ -39,6 +39,7 @@ mod recording;
 mod result_images;
 pub mod sampling;
 mod saved;
+mod server_question;
 mod server_readiness;
 pub mod session;
 mod session_edit;

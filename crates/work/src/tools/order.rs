@@ -226,6 +226,9 @@ pub struct ToolOutput {
     pub images: Vec<ToolImage>,
     /// The paths of changed files of the workspace.
     pub changed: Vec<String>,
+    /// The changes of the agent's copy that conflict with the workspace and so were not merged, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<String>,
     /// Whether the executor did something other than requested, which the text describes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_otherwise: bool,

@@ -4,6 +4,7 @@ use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, 
 
 use super::{collapsible, texts};
 use crate::base::text;
+use crate::mind::spoken::OFFLINE;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
@@ -78,6 +79,9 @@ pub(super) fn live_chat(
             widgets::empty(ui, Icon::Chat, texts::NO_MESSAGES_YET, texts::HOW_MESSAGES_COME, theme);
         }
         lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
+        if detail.answered_by == OFFLINE && !chat.lines.is_empty() {
+            ui.label(widgets::small(texts::SIMULATED, theme));
+        }
         live_answer_ui(ui, agent, detail, chat, theme, commands);
     });
 }
