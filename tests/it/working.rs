@@ -24,6 +24,7 @@ mod causes;
 mod limits;
 mod long;
 mod own_records;
+mod output_files;
 mod roles;
 mod sessions;
 mod streams;
@@ -67,6 +68,8 @@ pub fn trials() -> Vec<Trial> {
         .chain(approvals::trials())
         .collect()
 }
+        .chain(output_files::trials())
+        .chain(authors::trials())
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
 
@@ -87,14 +90,25 @@ impl Studio {
     pub fn with_provider(provider: String, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
+        let mut studio = Self::unopened(provider, files);
+        studio.open();
+        studio
+    }
+
+    /// Creates a workspace with scripted models, some of whose files have problems.
+    pub fn with_problems(script: &str, files: &[(&str, &str)]) -> Self {
+        let mut studio = Self::unopened(format!("scripted:{}", script_file(script).display()), files);
+        studio.open_with(false);
+        studio
+    }
+
+    fn unopened(provider: String, files: &[(&str, &str)]) -> Self {
         for (path, text) in lead.iter().chain(files) {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut studio = Self { folder, provider, room: None, events: Vec::new() };
-        studio.open();
-        studio
+        Self { folder, provider, room: None, events: Vec::new() }
     }
 
     pub fn open(&mut self) {
@@ -408,6 +422,28 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
 
 fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
     let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
+fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
+    let vault = "- The vault code is 4711. <!-- k-1 -->\n";
+    for (path, text) in [
+        ("memory/knowledge/ada.md", vault),
+        ("sessions/ada.act-1-abcdefgh.session.yaml", "status: done\nmessages: []\n"),
+    ] {
+        let script = format!(
+            "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
+            spawn("ada")
+        );
+        let mut studio = Studio::with_problems(&script, &[(path, text)]);
+        studio.task("lead", "Start her.");
+        let (activation, turn, call) = asked(&mut studio);
+        assert!(!studio.exists("agents/ada.md"), "{path}");
+        let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
+        assert!(why.contains("private memories and sessions"), "{path}: {why}");
+        studio.command(KernelCommand::Kill { activation });
+        studio.idle();
+        assert!(!studio.exists("agents/ada.md"), "{path}: {turn} {call}");
+    }
+}
+
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
         spawn("ada"),

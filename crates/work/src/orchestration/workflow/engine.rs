@@ -70,8 +70,10 @@ pub enum WorkflowAction {
         order: Id,
         /// The path of the file.
         path: String,
-        /// The id of the agent that wrote it.
+        /// The id of the agent that wrote it, with whose rights it is read.
         agent: Id,
+        /// The session in which it wrote it.
+        thread: ActivationKey,
     },
 }
 
@@ -185,8 +187,8 @@ impl Run {
                     let again = if part.was_asked_again { "/again" } else { "" };
                     effects.extend(left.iter().filter_map(|output| {
                         let order = format!("{names}/{output}{again}").into();
-                        let (path, agent) = (files.get(output)?.clone(), work.agent.clone());
-                        Some(WorkflowAction::Read { at, output: output.clone(), order, path, agent })
+                        let (path, agent, thread) = (files.get(output)?.clone(), work.agent.clone(), work.thread);
+                        Some(WorkflowAction::Read { at, output: output.clone(), order, path, agent, thread })
                     }));
                 }
                 _ => {}
