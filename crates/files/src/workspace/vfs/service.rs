@@ -16,6 +16,7 @@ use super::executor::{Executor, FileServiceError};
 use super::external_edits::SETTLE;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
+use super::program_changes::{ChangedByProgram, ProgramOwner};
 use super::room_files::RoomFiles;
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::service_events::{ServiceEvent, ServiceEventQueue};

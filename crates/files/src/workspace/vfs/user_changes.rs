@@ -131,7 +131,7 @@ impl Executor {
             None => {
                 let by = Some(by.0.clone());
                 let version = version.unwrap_or(0);
-                ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
+                ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by, program: None })
             }
         });
     }
