@@ -43,6 +43,7 @@ pub fn trials() -> Vec<Trial> {
         agents_cannot_leave_the_workspace_or_exceed_their_starters_rights,
         a_deleted_profile_cannot_be_recreated_with_more_rights,
         a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id,
+        an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval,
         file_tools_do_not_let_an_agent_act_as_others_on_boards_and_in_inboxes,
         invalid_calls_get_helpful_errors,
         a_session_is_a_readable_file,
@@ -443,6 +444,8 @@ fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
         assert!(!studio.exists("agents/ada.md"), "{path}: {turn} {call}");
     }
 }
+fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
+    let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
 
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",

@@ -408,6 +408,13 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         );
         ask(findings, why);
     }
+    if change.would_inherit {
+        let id = shown_text(&change.id);
+        ask(
+            findings,
+            format!("there was another agent {id}, whose private memories and sessions the new one would get"),
+        );
+    }
     if change.may_be_forgotten {
         let why = format!("too many agent files were deleted to know what {:?} could do", change.id);
         ask(findings, why);

@@ -184,6 +184,7 @@ fn code_in_an_agents_file_needs_a_person() {
         holds_code: true,
         defines_servers: false,
         names_coding_agent: false,
+        would_inherit: false,
     };
     let act = Act { tool: "vfs_write".into(), touches: vec![Touch::Profile(Box::new(change))] };
     assert_eq!(verdict(&decide(&act, &one("name: x"), &GatePolicy::default())), Verdict::Ask);
