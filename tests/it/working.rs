@@ -20,11 +20,12 @@ use crate::program::PATIENCE;
 use crate::workshop::script_file;
 
 mod approvals;
+mod authors;
 mod causes;
 mod limits;
 mod long;
-mod own_records;
 mod output_files;
+mod own_records;
 mod roles;
 mod sessions;
 mod streams;
@@ -42,8 +43,8 @@ pub fn trials() -> Vec<Trial> {
         a_refused_call_is_not_made_and_the_model_gets_the_refusal,
         agents_cannot_leave_the_workspace_or_exceed_their_starters_rights,
         a_deleted_profile_cannot_be_recreated_with_more_rights,
-        a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id,
         an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval,
+        a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id,
         file_tools_do_not_let_an_agent_act_as_others_on_boards_and_in_inboxes,
         invalid_calls_get_helpful_errors,
         a_session_is_a_readable_file,
@@ -67,10 +68,10 @@ pub fn trials() -> Vec<Trial> {
         .chain(unfinished::trials())
         .chain(causes::trials())
         .chain(approvals::trials())
-        .collect()
-}
         .chain(output_files::trials())
         .chain(authors::trials())
+        .collect()
+}
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\ndecor:\n  - { kind: shelf, position: [300, 200], size: [120, 60] }\n";
 
@@ -89,8 +90,6 @@ impl Studio {
 
     /// Creates a workspace whose models are at this provider.
     pub fn with_provider(provider: String, files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         let mut studio = Self::unopened(provider, files);
         studio.open();
         studio
@@ -104,6 +103,8 @@ impl Studio {
     }
 
     fn unopened(provider: String, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         for (path, text) in lead.iter().chain(files) {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -421,8 +422,6 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
 }
 
-fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
-    let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
 fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
     let vault = "- The vault code is 4711. <!-- k-1 -->\n";
     for (path, text) in [
@@ -444,9 +443,9 @@ fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
         assert!(!studio.exists("agents/ada.md"), "{path}: {turn} {call}");
     }
 }
+
 fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
     let lead = "---\nid: lead\nmodel: \"ollama:qwen\"\n---\nYou lead.\n";
-
     let script = format!(
         "latency: 0.1\nagents:\n  lead:\n    - tools: [ {}, {}, {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
         spawn("ada"),
