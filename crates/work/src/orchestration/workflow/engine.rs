@@ -241,7 +241,11 @@ impl Run {
             Assignee::Agent { .. } => match &step.for_each {
                 None => self.open_parts(at, vec![Value::Null]),
                 Some(each) => match self.entries(at, each, limits) {
-                    Ok(entries) if entries.is_empty() => self.done(at, now),
+                    Ok(entries) if entries.is_empty() => {
+                        // The parts of an earlier round are not those of this one.
+                        self.steps[at].parts.clear();
+                        self.done(at, now);
+                    }
                     Ok(entries) => self.open_parts(at, entries),
                     Err(why) => {
                         self.steps[at].is_limited = true;
