@@ -12,6 +12,7 @@ use super::opening::{OpenError, state_folder};
 use super::persons_clock::local_secs;
 use super::recovery;
 use super::unfinished_work::{Before, drop_unknown};
+use crate::base::ids::ROOM;
 use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk;
 use crate::desk::session_files::is_news;
@@ -386,7 +387,10 @@ fn push_edits_while_closed(
             });
             let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));
             let is_ordered = by.as_ref().is_some_and(Author::is_user);
-            queue.push(FileChanged { by: by.unwrap_or_else(Author::user), is_ordered, ..change });
+            let is_rooms = by.as_ref().is_some_and(|by| *by.0 == *ROOM);
+            // What the room saved may contain a person's changes in the window, so it is applied like a person's.
+            let by = by.filter(|_| !is_rooms).unwrap_or_else(Author::user);
+            queue.push(FileChanged { by, is_ordered, is_rooms, ..change });
         }
     }
     for path in known.keys().filter(|path| !on_disk.contains_key(*path)) {

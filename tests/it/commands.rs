@@ -29,6 +29,7 @@ pub fn trials() -> Vec<Trial> {
         output_and_process_count_are_limited,
         a_command_that_was_running_at_a_kill_is_not_run_again,
         a_run_with_commands_replays_without_running_them,
+        what_a_command_changed_is_its_agents_and_is_undone,
     ]
 }
 
@@ -450,4 +451,45 @@ fn a_run_with_commands_replays_without_running_them() {
     let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
     assert!(report.contains("\"differs_at\":null"), "{report}");
     assert_eq!(fs::read_to_string(room.path().join("runs")).unwrap(), "x");
+}
+
+/// Changes, creates and deletes files of the workspace as a build script does.
+const CHANGING: &str = "import os\nopen('src/text.py', 'a').write('more\\n')\nopen('src/new.py', 'w').write('new\\n')\nos.remove('src/old.py')\nos.rename('src/from.py', 'src/to.py')\n";
+
+fn what_a_command_changed_is_its_agents_and_is_undone() {
+    let room = room("python3 src/change.py: true\n", &command_arguments("python3 src/change.py"));
+    let files =
+        [("src/change.py", CHANGING), ("src/text.py", "one\n"), ("src/old.py", "old\n"), ("src/from.py", "x\n")];
+    fs::create_dir_all(room.path().join("src")).unwrap();
+    for (path, text) in files {
+        fs::write(room.path().join(path), text).unwrap();
+    }
+    let allowed = if is_sandbox_available() { &ALLOWED[..0] } else { &ALLOWED[..] };
+    let ended = output(room.path(), &[&TASK[..9], &["--json"], allowed].concat());
+    let report: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));
+    let listed = |change: &str| -> BTreeSet<String> {
+        let files = report["files_changed"].as_array().unwrap().iter();
+        let its = files.filter(|file| file["change"] == change && file["by"] == "lead");
+        its.map(|file| file["path"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed("written"), ["src/new.py", "src/text.py", "src/to.py"].map(String::from).into(), "{report}");
+    assert_eq!(listed("deleted"), ["src/from.py", "src/old.py"].map(String::from).into(), "{report}");
+    let log = succeed(room.path(), &["export", ".", "--events", "-"]);
+    let log = json_lines(&log);
+    let changes: Vec<&Value> = log
+        .iter()
+        .filter(|event| {
+            event["type"] == "file_change"
+                && event["data"]["path"].as_str().is_some_and(|path| path.starts_with("src/"))
+        })
+        .collect();
+    assert!(changes.len() == 5 && changes.iter().all(|event| event["data"]["by"] == "lead"), "{changes:#?}");
+    assert!(changes.iter().all(|event| event["agent"] == "lead" && event["activation"].is_string()), "{changes:#?}");
+    let result = log.iter().find(|event| event["type"] == "tool_result").unwrap();
+    assert!(text_of(&result["data"]).contains("Changed files: src/from.py, src/new.py"), "{result}");
+    succeed(room.path(), &["undo", "lead", "--to", "1", "--yes"]);
+    for (path, text) in files {
+        assert_eq!(fs::read_to_string(room.path().join(path)).ok().as_deref(), Some(text), "{path}");
+    }
+    assert!(!room.path().join("src/new.py").exists() && !room.path().join("src/to.py").exists());
 }

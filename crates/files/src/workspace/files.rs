@@ -45,6 +45,10 @@ pub struct FileChanged {
     /// Whether the person made the change in this program (an import, a new scene) rather than in an editor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ordered: bool,
+    /// Whether the room itself wrote the file in an earlier run, and the world does not know it: another scene was open,
+    /// or the program was killed before the state of the world was saved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rooms: bool,
     /// The common base of both changes if the room had also changed the file and not saved it yet. The owner of the
     /// file merges them.
     #[serde(skip)]
@@ -61,6 +65,7 @@ impl FileChanged {
             cause: None,
             version: None,
             is_ordered: false,
+            is_rooms: false,
             base: None,
         }
     }

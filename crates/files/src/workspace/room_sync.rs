@@ -102,9 +102,13 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
         return;
     }
-    let by = if change.by.is_user() && !change.is_ordered { vfs::OUTSIDE } else { &*change.by.0 };
+    let by = match change.by.is_user() {
+        true if change.is_rooms => vfs::ROOM,
+        true if !change.is_ordered => vfs::OUTSIDE,
+        _ => &*change.by.0,
+    };
     let mut draft = EventDraft::of(&FileChange {
-        new: (change.is_ordered && known.is_none()).then_some(true),
+        new: ((change.is_ordered || !change.by.is_user()) && known.is_none()).then_some(true),
         version: change.version,
         ..FileChange::new(&*change.path, by)
     });

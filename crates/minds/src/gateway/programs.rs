@@ -16,8 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
-use super::sandbox::{Confinement, Limits, Rights};
+use super::sandbox::{Confinement, Level, Limits, Rights};
 use crate::base::Id;
+use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
 use crate::workspace::{Range, SettingsSection};
 
 /// How long the remaining output of an ended program may take to arrive.
@@ -96,6 +97,8 @@ pub struct ProgramOrder {
     pub timeout_secs: Option<f64>,
     /// The settings.
     pub settings: ProgramSettings,
+    /// Observes which files of the workspace it changes; `None` if nobody needs to know.
+    pub observer: Option<ProgramObserver>,
 }
 
 /// A command from the world to the worker for programs.
@@ -140,12 +143,21 @@ pub struct ProgramEnded {
     pub stdout: String,
     /// The standard error output.
     pub stderr: String,
+    /// The files of the workspace that it changed, if it was observed.
+    pub changed: ChangedByProgram,
 }
 
 impl ProgramEnded {
     /// Creates the report of a program that could not be started.
     pub fn not_started(id: Id, why: String) -> Self {
-        Self { id, how: ProgramEnd::NotStarted(why), secs: 0.0, stdout: String::new(), stderr: String::new() }
+        Self {
+            id,
+            how: ProgramEnd::NotStarted(why),
+            secs: 0.0,
+            stdout: String::new(),
+            stderr: String::new(),
+            changed: ChangedByProgram::default(),
+        }
     }
 
     /// Removes secrets from the output.
@@ -175,16 +187,31 @@ impl ProgramPlace {
     }
 }
 
-/// Runs a program to its end.
-pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+/// Runs a program to its end, and finds out what it changed.
+pub(super) async fn run(mut order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+    let observed = begin_observing(order.observer.take(), true).await;
     let begun = Instant::now();
     let id = order.id.clone();
-    match run_in(order, place, cancel).await {
-        Ok((how, said, complained)) => {
-            ProgramEnded { id, how, secs: begun.elapsed().as_secs_f64(), stdout: said, stderr: complained }
-        }
-        Err(why) => ProgramEnded::not_started(id, why),
+    let ended = run_in(order, place, cancel).await;
+    let secs = begun.elapsed().as_secs_f64();
+    let changed = end_observing(observed).await;
+    match ended {
+        Ok((how, stdout, stderr)) => ProgramEnded { id, how, secs, stdout, stderr, changed },
+        Err(why) => ProgramEnded { changed, ..ProgramEnded::not_started(id, why) },
     }
+}
+
+/// Starts to attribute changes of files to the agent that runs a program.
+pub(super) async fn begin_observing(observer: Option<ProgramObserver>, is_confined: bool) -> Option<ObservedProgram> {
+    let mut observer = observer?;
+    observer.owner.is_confined = is_confined && Confinement::of_this_computer().level() != Level::None;
+    tokio::task::spawn_blocking(move || observer.begin()).await.ok().flatten()
+}
+
+/// Ends that after the program has ended. Returns what it changed.
+pub(super) async fn end_observing(observed: Option<ObservedProgram>) -> ChangedByProgram {
+    let Some(observed) = observed else { return ChangedByProgram::default() };
+    tokio::task::spawn_blocking(move || observed.end()).await.unwrap_or_default()
 }
 
 type Ran = (ProgramEnd, String, String);

@@ -13,6 +13,7 @@ use crate::base::Id;
 use crate::base::paths::folder_of;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
+use crate::memory::MemoryCounts;
 use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
 
@@ -146,6 +147,9 @@ pub struct ProfileChange {
     /// Whether the file names a coding agent of the person that the current file does not name.
     #[serde(default)]
     pub names_coding_agent: bool,
+    /// Whether the file makes a new agent with the id of an earlier one, whose memories and sessions it would get.
+    #[serde(default)]
+    pub would_inherit: bool,
 }
 
 /// The state of the workspace that the gate needs for its checks.
@@ -156,6 +160,10 @@ pub trait GateContext {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// The former permissions of an id whose file was deleted and that no agent uses any more.
     fn former(&self, id: &str) -> RemovedProfile<'_>;
+    /// Whether an agent with this id, which need not exist any more, has private memories or saved sessions.
+    fn has_private_records(&self, _id: &str) -> bool {
+        false
+    }
     /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
@@ -173,6 +181,8 @@ pub struct RoomGateContext<'a> {
     pub files: &'a KnownFiles,
     /// The profiles.
     pub profiles: &'a Profiles,
+    /// The memories and saved sessions of agents.
+    pub memories: &'a MemoryCounts,
     /// Whether a sandbox is available on this computer.
     pub keeps_programs_in: bool,
 }
@@ -188,6 +198,10 @@ impl GateContext for RoomGateContext<'_> {
 
     fn former(&self, id: &str) -> RemovedProfile<'_> {
         self.profiles.removed_profile(id)
+    }
+
+    fn has_private_records(&self, id: &str) -> bool {
+        self.memories.has_private(id)
     }
 
     fn keeps_programs_in(&self) -> bool {
@@ -418,6 +432,9 @@ impl TouchResolver<'_> {
         };
         let named = coding_agent(&profile);
         let names_coding_agent = named.is_some() && old_profile.as_ref().and_then(&coding_agent) != named;
+        let has_same_id = old_profile.as_ref().is_some_and(|old| old.id == profile.id);
+        let is_new = existing.is_none() && !has_same_id;
+        let has_earlier = matches!(former, RemovedProfile::Known(_)) || self.context.has_private_records(&profile.id);
         let current = match (existing, &old_profile, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, RemovedProfile::Known(profile)) => {
@@ -430,6 +447,7 @@ impl TouchResolver<'_> {
             in_folder_of_agent: self.folder_of_agent(&place),
             defines_servers,
             names_coding_agent,
+            would_inherit: is_new && has_earlier,
             may_be_forgotten: current.is_none() && matches!(former, RemovedProfile::Unknown),
             current,
             holder: existing.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),

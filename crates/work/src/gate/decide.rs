@@ -21,6 +21,9 @@ use crate::workspace::vfs::WorkspacePath;
 /// The maximum length of a reason in characters; names and globs in it come from files.
 const MAX_REASON_CHARS: usize = 600;
 
+/// The name of the tool that reads files.
+const VFS_READ: &str = "vfs_read";
+
 /// The decision about an act.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
@@ -56,6 +59,15 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     for touch in &act.touches {
         judge_touch(touch, act, bounds, policy, &mut findings);
     }
+    findings.decision()
+}
+
+/// Decides about reading a file for work within these bounds outside of a tool call, so that no tool has to be permitted.
+pub fn decide_reading(path: &WorkspacePath, bounds: &Bounds, policy: &GatePolicy) -> Decision {
+    let touch = Touch::Read { path: path.clone() };
+    let act = Act { tool: VFS_READ.to_owned(), touches: vec![touch.clone()] };
+    let mut findings = Findings::default();
+    judge_touch(&touch, &act, bounds, policy, &mut findings);
     findings.decision()
 }
 
@@ -410,6 +422,13 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
             listed(&excess)
         );
         ask(findings, why);
+    }
+    if change.would_inherit {
+        let id = shown_text(&change.id);
+        ask(
+            findings,
+            format!("there was another agent {id}, whose private memories and sessions the new one would get"),
+        );
     }
     if change.may_be_forgotten {
         let why = format!("too many agent files were deleted to know what {:?} could do", change.id);

@@ -186,6 +186,7 @@ fn code_in_an_agents_file_needs_a_person() {
         in_folder_of_agent: None,
         defines_servers: false,
         names_coding_agent: false,
+        would_inherit: false,
     };
     let act = Act { tool: "vfs_write".into(), touches: vec![Touch::Profile(Box::new(change))] };
     assert_eq!(verdict(&decide(&act, &one("name: x"), &GatePolicy::default())), Verdict::Ask);

@@ -328,6 +328,44 @@ fn a_deleted_profile_cannot_return_with_more_permissions() {
 }
 
 #[test]
+fn a_new_agent_gets_the_memories_and_sessions_of_an_earlier_one_only_with_a_persons_approval() {
+    let mut files = files();
+    files.private_records = ["zed", "sly", "boss"].map(String::from).into();
+    let judged = |operation: &FileOperation| {
+        decide(&Act::of_files("vfs_write", operation, &files, &names()), &bounds(), &GatePolicy::default())
+    };
+    let is_asked =
+        |decision: &Decision| matches!(decision, Decision::Ask { why, .. } if why.contains("private memories"));
+    let text = format!("---\n{WITHIN}---\nHi");
+    let named = format!("---\nid: zed\n{WITHIN}---\nHi");
+    let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
+    for operation in [
+        write("agents/zed.md", &text),
+        write("agents/team/zed.md", &text),
+        write("agents/new.md", &named),
+        write("agents/sly.md", &OWN.replace("id: sly", "id: zed")),
+        FileOperation::Edit { path: "agents/sly.md".into(), old: "id: sly".into(), new: "id: zed".into() },
+    ] {
+        let decision = judged(&operation);
+        assert!(is_asked(&decision), "{operation:?}: {decision:?}");
+    }
+    let mut unnamed = Files::new(&[("agents/sly.md", OWN), ("agents/bo.md", &text)]);
+    unnamed.private_records.insert("zed".to_owned());
+    let renamed = Act::of_files("vfs_write", &rename("agents/bo.md", "agents/zed.md"), &unnamed, &names());
+    let renamed = decide(&renamed, &bounds(), &GatePolicy::default());
+    assert!(is_asked(&renamed), "{renamed:?}");
+    let spawn = Act::of_spawn("spawn_agent", "agents/zed.md", &text, &files, &names());
+    let spawned = decide(&spawn, &bounds(), &GatePolicy::default());
+    assert!(is_asked(&spawned), "{spawned:?}");
+    // Ids without an earlier agent, and the files of agents that exist.
+    for operation in
+        [write("agents/new.md", &text), write("agents/sly.md", &OWN.replace("You are sly.", "You are kind."))]
+    {
+        assert_eq!(judged(&operation), Decision::Allow, "{operation:?}");
+    }
+}
+
+#[test]
 fn changing_the_model_of_an_agent_needs_approval() {
     let local = "---\nid: local\nmodel: ollama:qwen\n---\nYou are local.\n";
     let dear = "---\nid: dear\nmodel: openai:gpt-4o\n---\nYou are dear.\n";

@@ -41,7 +41,7 @@ pub use ask_rules::{AskRule, AskSource};
 pub use authority::{Authority, ExcessPermission, PROPOSE_CHANGES, Power, ToolName, ToolNames, ToolScope, WEB_FETCH};
 pub use bounds::Bounds;
 pub use commands::CommandRules;
-pub use decide::{Decision, decide};
+pub use decide::{Decision, decide, decide_reading};
 pub use inherit::{InheritError, inherit};
 pub use policy::{GatePolicy, Rule, VerdictSource};
 pub use risk::{Risk, RiskLevel};

@@ -19,6 +19,7 @@ use crate::gateway::{
     ExchangeAccepted, ExchangeKind, GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue,
 };
 use crate::log::{EventData, EventDraft, EventLog, events};
+use crate::memory::MemoryCounts;
 use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue, WorkEnded};
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
@@ -34,10 +35,12 @@ pub(crate) const LOGGED_CHARS: usize = 2_000;
 /// A preview of the call of this work that waits for approval, given the current state of the room.
 pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     let (files, profiles) = (world.get_resource::<KnownFiles>()?, world.get_resource::<Profiles>()?);
+    let memories = world.get_resource::<MemoryCounts>()?;
     let keeps_programs_in = world.get_resource::<HasSandbox>().is_some_and(|sandbox| sandbox.0);
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
+        memories,
         keeps_programs_in,
     })
 }
@@ -56,6 +59,7 @@ pub(super) struct RoomAccess<'w, 's> {
     additions: Option<Res<'w, PromptAdditions>>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
+    memories: Res<'w, MemoryCounts>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
     sandbox: Res<'w, HasSandbox>,
     pub(super) request_queue: Res<'w, RequestQueue>,
@@ -212,7 +216,8 @@ impl RoomAccess<'_, '_> {
 
     /// The context for gate decisions.
     pub(super) fn gate_context(&self) -> RoomGateContext<'_> {
-        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.sandbox.0 }
+        let (files, profiles, memories) = (&*self.files, &*self.profiles, &*self.memories);
+        RoomGateContext { files, profiles, memories, keeps_programs_in: self.sandbox.0 }
     }
 
     /// Reports what an agent is doing, or why its work does not continue.

@@ -9,7 +9,8 @@
 //! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
 //! its images (`result_images`), and a person's edits to it (`session_edit`). All of these are pure. The `systems` pass
 //! events from the room to the kernel and carry out its decisions (`dispatch`, `spawning`, `hand_over_systems`,
-//! `recording`, `server_readiness`) through `access`.
+//! `recording`, `server_readiness`) through `access`. Files that the room reads for an agent's work are limited by its
+//! rights (`work_file_rights`).
 
 mod access;
 pub mod activation;
@@ -54,6 +55,7 @@ mod thread_file;
 #[cfg(test)]
 mod transition_tests;
 pub mod transitions;
+mod work_file_rights;
 pub mod work_notices;
 mod work_order_systems;
 pub mod work_orders;
@@ -76,6 +78,7 @@ pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_me
 pub use settings::KernelSettings;
 pub use spawn_limits::{Refusal, Reported, SignalEffect};
 pub use thread_file::{EndedWork, ThreadFile};
+pub use work_file_rights::WorkFileRights;
 pub use work_notices::WorkNotice;
 pub use work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 

@@ -19,7 +19,9 @@ use crate::gate::{DeclaredTouch, TouchKind};
 use crate::gateway::{ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
+use crate::workspace::vfs::{
+    ChangedByProgram, FileBridge, FileOperation, FileOrder, FileOutcome, ProgramObserver, WorkspacePath,
+};
 
 /// The executor of programs.
 pub const COMMANDS: &str = "commands";
@@ -176,6 +178,7 @@ pub(super) struct StartedCommands {
 pub(super) fn execute_orders(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<OrderOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
+    bridge: Option<Res<FileBridge>>,
     mut files: MessageReader<FileOutcome>,
     mut begun: Local<StartedCommands>,
 ) {
@@ -231,7 +234,8 @@ pub(super) fn execute_orders(
                 begun.orders.begin(order.key);
                 let timeout_secs = timeout_secs.map(|secs| secs as f64);
                 let (id, settings) = (order.key.id(), settings.clone());
-                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings };
+                let observer = bridge.as_deref().and_then(|bridge| observer(bridge, order));
+                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings, observer };
                 calls.send(ProgramCommand::Run(Box::new(order)));
                 continue;
             }
@@ -240,8 +244,25 @@ pub(super) fn execute_orders(
     }
 }
 
+/// The observer of a command that runs in the workspace itself. What changes in a copy of the workspace has an author
+/// once it is merged.
+pub(super) fn observer(bridge: &FileBridge, order: &ToolOrder) -> Option<ProgramObserver> {
+    let files = bridge.service().filter(|_| order.worktree.is_none())?.handle()?;
+    Some(ProgramObserver::new(files, Author::agent(&order.agent), Some(order.key.activation.id())))
+}
+
+/// A line that names the changed files; empty if there are none.
+fn changed_files(changed: &ChangedByProgram) -> String {
+    let ChangedByProgram { paths, more } = changed;
+    match (paths.as_slice(), more) {
+        ([], _) => String::new(),
+        (paths, 0) => format!("\n\nChanged files: {}", paths.join(", ")),
+        (paths, more) => format!("\n\nChanged files: {} and {more} more", paths.join(", ")),
+    }
+}
+
 fn news_of(ended: ProgramEnded) -> OrderReport {
-    let ProgramEnded { how, secs, stdout: said, stderr: complained, .. } = ended;
+    let ProgramEnded { how, secs, stdout: said, stderr: complained, changed, .. } = ended;
     let told = |head: String| {
         let mut text = head;
         for (name, words) in [("", readable(said.trim_end())), ("stderr:\n", readable(complained.trim_end()))] {
@@ -249,11 +270,13 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
                 text.push_str(&format!("\n\n{name}{words}"));
             }
         }
-        text
+        text + &changed_files(&changed)
     };
     match how {
         ProgramEnd::NotStarted(why) => OrderReport::Failed { why },
-        ProgramEnd::Stopped => OrderReport::Aborted { why: "the command was stopped while it was running".to_owned() },
+        ProgramEnd::Stopped => OrderReport::Aborted {
+            why: format!("the command was stopped while it was running{}", changed_files(&changed)),
+        },
         ProgramEnd::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
             let mut text = told(format!("exit code {code} after {secs:.1} s"));
@@ -261,7 +284,8 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
                 text.push_str("\n\n");
                 text.push_str(WHAT_PROGRAMS_WRITE);
             }
-            OrderReport::Done { output: ToolOutput { text, data: Some(data), ..ToolOutput::default() } }
+            let changed = changed.paths;
+            OrderReport::Done { output: ToolOutput { text, changed, data: Some(data), ..ToolOutput::default() } }
         }
         ProgramEnd::Killed => OrderReport::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
         ProgramEnd::TimedOut => {

@@ -385,6 +385,7 @@ pub(super) const SIZE: &str = "Size";
 pub(super) const WRITTEN: &str = "Written";
 pub(super) const MADE_BY: &str = "Created by";
 pub(super) const OLDEST_BY: &str = "Oldest version by";
+pub(super) const FIRST_KEPT: &str = "First version kept";
 pub(super) const READ_BY: &str = "Read by";
 pub(super) const READERS_UNKNOWN: &str = "unknown (not in the log)";
 
