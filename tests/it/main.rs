@@ -51,6 +51,9 @@ mod providers;
 #[cfg(feature = "window")]
 mod renaming;
 mod sampling;
+mod sandbox_modes;
+#[cfg(target_os = "linux")]
+mod sandboxes;
 #[cfg(feature = "window")]
 mod screen;
 #[cfg(feature = "window")]
@@ -138,6 +141,8 @@ fn main() {
         agent_terminal::trials,
         cli::trials,
         commands::trials,
+        #[cfg(target_os = "linux")]
+        sandboxes::trials,
         daemon::trials,
         session_walk::trials,
         slack::trials,
