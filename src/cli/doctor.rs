@@ -254,12 +254,10 @@ fn try_model(folder: &Path, model: &str) -> Finding {
 /// The sandbox for commands and MCP servers on this computer.
 fn confinement() -> Finding {
     let found = Confinement::of_this_computer();
-    match found.level() {
-        Level::None if cfg!(target_os = "linux") => {
-            let remedy = "install bubblewrap, and make sure that the system allows user namespaces";
-            Finding::bad(State::Note, "confinement", found.summary(), remedy)
-        }
-        _ => Finding::good("confinement", found.summary()),
+    match (found.level(), found.remedy()) {
+        (Level::None, Some(remedy)) => Finding::bad(State::Note, "confinement", found.summary(), remedy),
+        (_, Some(remedy)) => Finding::good("confinement", format!("{}; for a better one, {remedy}", found.summary())),
+        (_, None) => Finding::good("confinement", found.summary()),
     }
 }
 

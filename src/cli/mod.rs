@@ -229,6 +229,7 @@ pub fn main() -> ExitCode {
         Some(FORWARDER_ARGUMENT) => return gateway::mcp_forwarder::main(words, output::note, output::raw_stdout()),
         _ => {}
     }
+    gateway::private_variables::take_from_environment();
     std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -54,6 +54,9 @@ mod providers;
 #[cfg(feature = "window")]
 mod renaming;
 mod sampling;
+mod sandbox_modes;
+#[cfg(target_os = "linux")]
+mod sandboxes;
 #[cfg(feature = "window")]
 mod screen;
 #[cfg(feature = "window")]
@@ -143,6 +146,8 @@ fn main() {
         beside_rooms::trials,
         cli::trials,
         commands::trials,
+        #[cfg(target_os = "linux")]
+        sandboxes::trials,
         daemon::trials,
         session_walk::trials,
         slack::trials,

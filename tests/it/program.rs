@@ -78,7 +78,12 @@ pub struct Running {
 
 impl Running {
     pub fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = workshop(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(workshop(folder, arguments))
+    }
+
+    /// Starts this command.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, events) = mpsc::channel();
         let out = child.stdout.take().unwrap();
         std::thread::spawn(move || {

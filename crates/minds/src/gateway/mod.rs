@@ -14,6 +14,8 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+#[cfg(target_os = "linux")]
+mod confined_start;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -26,11 +28,16 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
+#[cfg(target_os = "linux")]
+mod guarded_attributes;
 pub mod health;
 mod health_monitor;
+mod hidden_paths;
 mod image_models;
 pub mod key_storage;
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod landlock_access;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
@@ -39,6 +46,8 @@ mod local_proxy;
 pub mod mcp;
 pub mod mcp_forwarder;
 pub mod messages;
+#[cfg(target_os = "linux")]
+mod namespaces;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
@@ -46,6 +55,7 @@ mod outside_traffic;
 pub mod peers;
 mod personal_files;
 pub mod prices;
+pub mod private_variables;
 mod process;
 mod program_access;
 pub mod programs;

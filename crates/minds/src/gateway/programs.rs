@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
+use super::program_access::hidden_in;
 use super::sandbox::{Confinement, Level, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
@@ -273,6 +274,9 @@ pub(super) fn start(
     place: &ProgramPlace,
 ) -> Result<(RunningProgram, ChildStdout, ChildStderr), String> {
     let workspace = place.workspace.clone().ok_or("there is no workspace to run it in")?;
+    let mut hidden: Vec<PathBuf> = place.hidden.iter().cloned().collect();
+    // In a part of the workspace, the keys of the whole workspace are hidden, too.
+    hidden.extend(root.iter().flat_map(|_| hidden_in(&workspace)));
     let workspace = root.map_or(workspace.clone(), |root| workspace.join(root));
     let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
     let at = workspace.join(folder);
@@ -294,7 +298,7 @@ pub(super) fn start(
         folder: &workspace,
         new_entries: true,
         network: settings.network,
-        hidden: place.hidden.as_slice(),
+        hidden: &hidden,
         limits: Some(limits),
     };
     let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);

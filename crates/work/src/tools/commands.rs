@@ -71,7 +71,7 @@ pub fn execute_command() -> Tool {
         &["command"],
     );
     let description = "Run a program in the workspace and get its exit code and output. It gets no input and can only \
-        change files in the workspace; it has no network access unless the person allowed it.";
+        change files in the workspace; it may use the network only if the person allowed it.";
     Tool::new(EXECUTE_COMMAND, description, arguments, plan).also_called(&["run_command"]).with_argument_aliases(&[
         ("cmd", "command"),
         ("command_line", "command"),

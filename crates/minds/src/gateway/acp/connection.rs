@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::{self, Process, Words};
+use super::super::private_variables;
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::super::sandbox::Confinement;
 use super::PROVIDER;
@@ -106,7 +107,7 @@ impl Connection {
     }
 
     async fn start(agent: &McpServer, terms: &AcpTerms, place: &AgentPlace) -> Result<Arc<Self>, ProviderError> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
         let started = process::start(
             &agent.transport,

@@ -19,6 +19,7 @@ use super::super::keys::Environment;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
+use super::super::private_variables;
 use super::super::programs::{begin_observing, end_observing};
 use super::super::sandbox::Confinement;
 use super::connection::{CallState, Connection, ServerChannel, connect};
@@ -296,7 +297,7 @@ impl ServerTask {
         self.allowed()?;
         let confinement = self.terms.confined.then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();
         let place = Place { folder: &workspace, own: &[], hidden, confinement, variable: &variable };
         let connection = connect(&self.server, &self.terms, &place).await?;
