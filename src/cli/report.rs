@@ -93,6 +93,8 @@ impl FilesChanged {
 pub(super) struct Report {
     /// The id of the run in the log.
     pub(super) run: Option<Id>,
+    /// Whether the person has not trusted the workspace.
+    pub(super) is_restricted: bool,
     /// How it ended.
     pub(super) verdict: Verdict,
     /// The number of simulated ticks.
@@ -145,6 +147,7 @@ impl Report {
         };
         Self {
             run: None,
+            is_restricted: false,
             verdict,
             ticks: 0,
             took: Duration::ZERO,
@@ -217,6 +220,7 @@ impl Report {
             "reason": self.verdict.reason,
             "hint": self.verdict.hint,
             "result": self.verdict.result,
+            "restricted": self.is_restricted,
             "files_changed": self.files.list(),
             "ticks": self.ticks,
             "simulated_secs": self.ticks as f64 / TICKS_PER_SEC as f64,

@@ -50,6 +50,7 @@ mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod renaming;
+mod restricted;
 mod sampling;
 #[cfg(feature = "window")]
 mod screen;
@@ -76,6 +77,8 @@ mod trust;
 #[path = "../../benches/figures/trust/mod.rs"]
 mod trust_loops;
 mod undoing;
+#[cfg(unix)]
+mod unreadable;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -163,10 +166,13 @@ fn main() {
         llama::trials,
         prompting::trials,
         providers::trials,
+        restricted::trials,
     ];
     let trials = modules.iter().flat_map(|trials| trials());
     #[cfg(target_os = "linux")]
     let trials = trials.chain(trust::trials());
+    #[cfg(unix)]
+    let trials = trials.chain(unreadable::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]

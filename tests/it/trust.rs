@@ -16,6 +16,7 @@ pub fn trials() -> Vec<Trial> {
         killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
+        workspaces_from_elsewhere_start_and_send_nothing,
     ]
 }
 
@@ -55,4 +56,8 @@ fn no_spelling_of_a_path_gets_past_the_gate() {
 
 fn concurrent_edits_of_a_person_are_kept() {
     assert_clean_loop("races", 0..1);
+}
+
+fn workspaces_from_elsewhere_start_and_send_nothing() {
+    assert_clean_loop("restricted", [0, 9, 18, 29, 36, 45, 54, 71, 98, 134, 170, 206]);
 }

@@ -19,6 +19,7 @@ mod mutations;
 mod paths;
 pub mod plan;
 mod races;
+mod restricted;
 mod server_kills;
 mod servers;
 mod siege;
@@ -31,7 +32,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 8] = [
+pub const LOOPS: [Loop; 9] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -40,6 +41,7 @@ pub const LOOPS: [Loop; 8] = [
     ("processes", server_kills::run),
     ("paths", paths::run),
     ("races", races::run),
+    ("restricted", restricted::run),
 ];
 
 /// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns

@@ -12,8 +12,8 @@ use crate::agent::{AgentProfile, McpEntry, Profiles, RemovedProfile};
 use crate::base::Id;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
-use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
+use crate::workspace::{KnownFiles, WorkspaceTrust};
 
 /// An act that is to be checked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -149,6 +149,10 @@ pub trait GateContext {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// The former permissions of an id whose file was deleted and that no agent uses any more.
     fn former(&self, id: &str) -> RemovedProfile<'_>;
+    /// What the person trusts of the workspace.
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        None
+    }
     /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
@@ -166,11 +170,17 @@ pub struct RoomGateContext<'a> {
     pub files: &'a KnownFiles,
     /// The profiles.
     pub profiles: &'a Profiles,
+    /// What the person trusts of the workspace.
+    pub trust: &'a WorkspaceTrust,
     /// Whether a sandbox is available on this computer.
     pub keeps_programs_in: bool,
 }
 
 impl GateContext for RoomGateContext<'_> {
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        Some(self.trust)
+    }
+
     fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
     }
@@ -332,7 +342,9 @@ impl TouchResolver<'_> {
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
                 let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
-                let judged = commands::judge(target, &CommandRules::parse(text).0);
+                let rules = CommandRules::parse(text).0;
+                let rules = self.context.trust().map_or(rules.clone(), |trust| rules.trusted(trust));
+                let judged = commands::judge(target, &rules);
                 vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {

@@ -25,8 +25,9 @@ use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, Work
 use crate::tools::{
     CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, agent_file_name,
 };
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
+use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorkspaceTrust, WorktreesKnown};
 
 /// The maximum number of characters of results and endings in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
@@ -38,6 +39,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
     world.get_resource::<Kernel>()?.activation(activation)?.preview(&RoomGateContext {
         files,
         profiles,
+        trust: world.get_resource::<WorkspaceTrust>()?,
         keeps_programs_in,
     })
 }
@@ -56,6 +58,9 @@ pub(super) struct RoomAccess<'w, 's> {
     additions: Option<Res<'w, PromptAdditions>>,
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
+    trust: Res<'w, WorkspaceTrust>,
+    /// Rules that a person allowed, which are trusted.
+    pub(super) trusted: MessageWriter<'w, TrustAdded>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
     sandbox: Res<'w, HasSandbox>,
     pub(super) request_queue: Res<'w, RequestQueue>,
@@ -211,7 +216,12 @@ impl RoomAccess<'_, '_> {
 
     /// The context for gate decisions.
     pub(super) fn gate_context(&self) -> RoomGateContext<'_> {
-        RoomGateContext { files: &self.files, profiles: &self.profiles, keeps_programs_in: self.sandbox.0 }
+        RoomGateContext {
+            files: &self.files,
+            profiles: &self.profiles,
+            trust: &self.trust,
+            keeps_programs_in: self.sandbox.0,
+        }
     }
 
     /// Reports what an agent is doing, or why its work does not continue.

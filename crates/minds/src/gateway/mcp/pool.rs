@@ -20,6 +20,7 @@ use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
 use super::super::sandbox::Confinement;
+use super::super::unconfined::{self, SandboxedPrograms};
 use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -291,7 +292,9 @@ impl ServerTask {
     /// Waits until a person has allowed the server, connects it, and reads its offer.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
         self.allowed()?;
-        let confinement = self.terms.confined.then(Confinement::of_this_computer);
+        let (config, folder) = (self.place.config.as_deref(), self.place.workspace.as_deref());
+        let is_unconfined = unconfined::of(config, folder, SandboxedPrograms::McpServers);
+        let confinement = (!is_unconfined).then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();
