@@ -161,6 +161,8 @@ impl FilesChanged {
 pub(super) struct Report {
     /// The id of the run in the log.
     pub(super) run: Option<Id>,
+    /// Whether the person has not trusted the workspace.
+    pub(super) is_restricted: bool,
     /// How it ended.
     pub(super) verdict: Verdict,
     /// The number of simulated ticks.
@@ -219,6 +221,7 @@ impl Report {
         };
         Self {
             run: None,
+            is_restricted: false,
             verdict,
             ticks: 0,
             took: Duration::ZERO,
@@ -295,6 +298,7 @@ impl Report {
             "hint": self.verdict.hint,
             "result": self.verdict.result,
             "simulated": self.is_simulated,
+            "restricted": self.is_restricted,
             "files_changed": self.files.list(),
             "ticks": self.ticks,
             "simulated_secs": self.ticks as f64 / TICKS_PER_SEC as f64,

@@ -19,20 +19,23 @@ use super::step_report::ActionLog;
 use super::stop_condition::StopCondition;
 use super::task_goal::{Task, Unfinished, failed_work, is_over};
 use super::workspace_argument::{self, IfMissing};
-use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status};
+use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status, trust};
 use crate::app::clock_driver::{EventTap, Step};
+use crate::app::opening::OpenError;
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
+use crate::app::trust::{TrustChoice, TrustPage};
 use crate::base::Problem;
 use crate::desk::person_tasks;
 use crate::gateway::settings::GatewaySettings;
-use crate::gateway::{ProviderHealth, RequestQueue};
+use crate::gateway::{Environment, ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::orchestration::workflow::WorkflowRuns;
 use crate::schedule::{InputQueue, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::SetRestMode;
-use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
+use crate::workspace::trust::TRUST_REMEDY;
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState, WorkspaceTrust};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -93,6 +96,9 @@ pub(super) struct Arguments {
     /// Start over from the scene file: forget where agents were and what they remember
     #[arg(long)]
     pub(super) fresh: bool,
+    /// Trust the workspace for this run: what it allows applies, and what it starts by itself starts
+    #[arg(long)]
+    pub(super) trust: bool,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals
     #[arg(long)]
     pub(super) json: bool,
@@ -131,6 +137,7 @@ impl Arguments {
             events: None,
             scene_out: None,
             fresh: false,
+            trust: false,
             json: false,
             quiet: false,
             one_turn_each: false,
@@ -202,6 +209,7 @@ struct Run<'a> {
     stop: StopCondition,
     prompts: ApprovalPrompts,
     hints: CommandHints,
+    folder: PathBuf,
     unfinished: Unfinished,
     out: Output,
     began: Instant,
@@ -238,6 +246,9 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     arguments.provider.as_deref().map(shared_arguments::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
     let folder = workspace_argument::workspace(named, IfMissing::CreateDefault)?;
+    if !arguments.trust && !arguments.is_daemon && !arguments.json {
+        trust::offer(&folder)?;
+    }
     let provider =
         shared_arguments::provider_override(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
     let given = match task {
@@ -253,6 +264,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         fresh: arguments.fresh,
         watch: true,
         writes: arguments.events.iter().chain(&arguments.scene_out).chain(&arguments.out).cloned().collect(),
+        trust: if arguments.trust { TrustChoice::Everything } else { TrustChoice::Person },
     };
     let mut out = Output::open(arguments, out_file)?;
     let began = Instant::now();
@@ -271,7 +283,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
                     return Ok(Opened::HandedOver(Box::new(report)));
                 }
             }
-            Err(error) => return Err(CliError::failed(&error).hint(error.remedy())),
+            Err(error) => return Err(not_opened(&error)),
         }
     };
     if interrupted.is_some() {
@@ -301,6 +313,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
             options.folder.clone(),
         ),
         hints,
+        folder: options.folder.clone(),
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
         room,
@@ -315,6 +328,15 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         run.print_active_agents();
     }
     Ok(Opened::Room(Box::new(run)))
+}
+
+/// The error of a room that cannot be opened. One that the person has to decide about waits for them.
+pub(super) fn not_opened(error: &OpenError) -> CliError {
+    let exit = match error {
+        OpenError::NotTrusted { .. } => ExitStatus::Waiting,
+        _ => ExitStatus::Failed,
+    };
+    CliError { exit, ..CliError::failed(error).hint(error.remedy()) }
 }
 
 /// Handles a room that another process has open: a `--pump` step hands over to that process and reports the state of
@@ -487,6 +509,10 @@ impl Run<'_> {
             verdict = Verdict { result: verdict.result, ..failed };
         }
         let world = self.room.app.world_mut();
+        let is_restricted = world.resource::<WorkspaceTrust>().is_restricted();
+        if is_restricted && verdict.exit == ExitStatus::Done && self.task.is_none() {
+            verdict = waits_for_trust(&self.folder).unwrap_or(verdict);
+        }
         let kernel = world.resource::<Kernel>();
         if verdict.exit == ExitStatus::Interrupted {
             verdict = verdict.hint(continue_command);
@@ -528,6 +554,7 @@ impl Run<'_> {
         }
         Ok(Report {
             run: Some(run),
+            is_restricted,
             verdict,
             ticks,
             took: self.began.elapsed(),
@@ -585,6 +612,17 @@ impl Run<'_> {
             None => format!("continue with: {}", self.hints.continue_work()),
         }
     }
+}
+
+/// The verdict of a run in a restricted workspace in which something waits to start by itself; `None` if nothing does.
+fn waits_for_trust(folder: &Path) -> Option<Verdict> {
+    let page = TrustPage::of(folder, &Environment::of_process()).ok()?;
+    let first = page.starts.first()?;
+    let more = page.starts.len() - 1;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let reason =
+        format!("you have not trusted this workspace, so it did not start {} of {}{more}", first.what, first.place);
+    Some(Verdict::new(ExitStatus::Waiting, reason).hint(TRUST_REMEDY))
 }
 
 fn write_scene(arguments: &Arguments, text: &str) -> Result<(), CliError> {

@@ -11,9 +11,12 @@ use super::stop_condition::person_task_message;
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::status::{self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask};
+use crate::app::trust::TrustPage;
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
+use crate::gateway::Environment;
 use crate::gateway::health::ProviderFault;
+use crate::workspace::trust::TRUST_REMEDY;
 
 /// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 100;
@@ -38,6 +41,8 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         continue_command: None,
     };
     let workflows: Vec<RunHead> = runs(&folder).into_iter().filter(|run| run.status != "done").collect();
+    let page = TrustPage::of(&folder.canonicalize().unwrap_or(folder), &Environment::of_process());
+    let page = page.map_err(|problem| CliError::failed(problem.to_string()).hint(problem.remedy))?;
     if arguments.json {
         let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &hints(task))).collect();
         let workflows = workflows.iter().map(|run| {
@@ -52,8 +57,12 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
             "allowed_until": together.allowed,
             "provider_faults": together.faults,
             "tasks_for_people": together.person_tasks,
+            "trust": page,
         }))?;
     } else {
+        if !page.is_settled() {
+            output::note(&format!("{}: {TRUST_REMEDY}", page.summary()));
+        }
         if tasks.is_empty() && workflows.is_empty() {
             output::note("no unfinished work");
         }

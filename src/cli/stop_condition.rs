@@ -18,6 +18,7 @@ use crate::learning::Lessons;
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use crate::schedule::{InputQueue, SimClock};
 use crate::simulation;
+use crate::workspace::WorkspaceTrust;
 
 /// When a run stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +71,7 @@ fn idle(world: &mut World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Op
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<TaskAssignments>().is_at_work()
         || is_delivering_messages(world)
-        || world.resource::<SessionEdits>().has_pending_edit(world.resource::<SimClock>().tick());
+        || is_applying_edits(world);
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // A pending answer continues them.
         let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();
@@ -94,7 +95,7 @@ fn after_one_turn_each(world: &mut World, prompts: &ApprovalPrompts) -> Option<V
     let now = world.resource::<SimClock>().tick();
     let moves = is_delivering_messages(world)
         || world.resource::<CheckIns>().is_asking()
-        || world.resource::<SessionEdits>().has_pending_edit(now)
+        || is_applying_edits(world)
         || world.resource::<TaskAssignments>().can_continue_unattended(now, |thread| kernel.has_ended(thread));
     if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
         return None;
@@ -119,11 +120,10 @@ fn steps_wait(world: &World, prompts: &ApprovalPrompts) -> Option<Verdict> {
 /// `None` if something can still happen, or if the run does not end for that.
 fn people_wait(world: &World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option<Verdict> {
     let kernel = world.resource::<Kernel>();
-    let now = world.resource::<SimClock>().tick();
     let is_moving = !kernel.is_idle()
         || world.resource::<TaskAssignments>().is_at_work()
         || world.resource::<WorkflowRuns>().is_at_work()
-        || world.resource::<SessionEdits>().has_pending_edit(now)
+        || is_applying_edits(world)
         || is_delivering_messages(world);
     if is_moving || !prompts.ends_when_held() || task.is_some_and(Task::is_workflow) {
         return None;
@@ -160,9 +160,18 @@ fn remedies<'a>(tasks: impl Iterator<Item = &'a PersonTask>) -> String {
 }
 
 /// Whether messages from streams or Slack are being delivered.
+/// Whether edited session files are being applied. In a restricted workspace, they wait for the person.
+fn is_applying_edits(world: &World) -> bool {
+    let now = world.resource::<SimClock>().tick();
+    !world.resource::<WorkspaceTrust>().is_restricted() && world.resource::<SessionEdits>().has_pending_edit(now)
+}
+
+/// Whether messages from streams or Slack are being delivered. In a restricted workspace, those of streams wait for the
+/// person.
 fn is_delivering_messages(world: &World) -> bool {
     let now = world.resource::<SimClock>().tick();
-    world.resource::<Streams>().has_pending_messages(now)
+    let is_restricted = world.resource::<WorkspaceTrust>().is_restricted();
+    (!is_restricted && world.resource::<Streams>().has_pending_messages(now))
         || world.resource::<SlackChannels>().has_pending_batch(now)
         || world.resource::<SlackCalls>().is_first_poll_running()
 }

@@ -209,7 +209,7 @@ fn a_saved_pause_ends_a_task_with_its_reason() {
 
     let folder = room_with_approvals();
     let (mut room, _) =
-        Room::open(&OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() }).unwrap();
+        Room::open(&OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() }).unwrap();
     let world = room.app.world_mut();
     world.insert_resource(EventTap::default());
     world.resource_mut::<SimClock>().speed = Speed::Max;

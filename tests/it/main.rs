@@ -53,6 +53,7 @@ mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod renaming;
+mod restricted;
 mod sampling;
 mod sandbox_modes;
 #[cfg(target_os = "linux")]
@@ -82,6 +83,8 @@ mod trust;
 #[path = "../../benches/figures/trust/mod.rs"]
 mod trust_loops;
 mod undoing;
+#[cfg(unix)]
+mod unreadable;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -174,10 +177,13 @@ fn main() {
         llama::trials,
         prompting::trials,
         providers::trials,
+        restricted::trials,
     ];
     let trials = modules.iter().flat_map(|trials| trials());
     #[cfg(target_os = "linux")]
     let trials = trials.chain(trust::trials());
+    #[cfg(unix)]
+    let trials = trials.chain(unreadable::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]

@@ -223,7 +223,10 @@ fn a_server_that_exits_at_once_is_reported_with_its_output_and_a_remedy() {
     workspace.allow(&server);
     let failure = workspace.connect(server).err().expect("there is no such server");
     assert!(failure.what.contains("/nowhere/server.py"), "{failure:?}");
-    assert!(failure.remedy.contains("outside the workspace") && failure.remedy.contains("mcp.confined"), "{failure:?}");
+    assert!(
+        failure.remedy.contains("outside the workspace") && failure.remedy.contains("unconfined.yaml"),
+        "{failure:?}"
+    );
 }
 
 fn misbehaving_servers_are_reported_in_time_and_leave_no_process() {

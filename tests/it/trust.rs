@@ -18,6 +18,7 @@ pub fn trials() -> Vec<Trial> {
         concurrent_edits_of_a_person_are_kept,
         killing_a_cleaning_loses_nothing,
         nothing_of_a_hostile_text_is_hidden,
+        workspaces_from_elsewhere_start_and_send_nothing,
     ]
 }
 
@@ -65,4 +66,8 @@ fn nothing_of_a_hostile_text_is_hidden() {
 
 fn concurrent_edits_of_a_person_are_kept() {
     assert_clean_loop("races", 0..1);
+}
+
+fn workspaces_from_elsewhere_start_and_send_nothing() {
+    assert_clean_loop("restricted", [0, 9, 18, 29, 36, 45, 54, 71, 98, 134, 170, 206]);
 }

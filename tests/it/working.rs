@@ -125,7 +125,7 @@ impl Studio {
             scene: Some("test".into()),
             provider: Some(self.provider.clone()),
             fresh,
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let (mut room, problems) = Room::open(&options).unwrap();
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;

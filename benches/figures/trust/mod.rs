@@ -21,6 +21,7 @@ mod mutations;
 mod paths;
 pub mod plan;
 mod races;
+mod restricted;
 mod server_kills;
 mod servers;
 mod siege;
@@ -34,7 +35,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 9] = [
+pub const LOOPS: [Loop; 11] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -45,6 +46,7 @@ pub const LOOPS: [Loop; 9] = [
     ("sights", sights::run),
     ("races", races::run),
     ("cleaning", cleaning::run),
+    ("restricted", restricted::run),
 ];
 
 /// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns

@@ -79,6 +79,8 @@ pub mod slack;
 mod slack_systems;
 pub mod supervisor;
 pub mod tool_call_assembly;
+pub mod trusted_workspaces;
+pub mod unconfined;
 pub mod user_overrides;
 #[cfg(test)]
 mod user_overrides_tests;
@@ -134,6 +136,7 @@ use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
 use crate::simulation::Explain;
+use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
@@ -174,6 +177,8 @@ pub fn plugin(app: &mut App) {
     if !app.world().contains_resource::<GatewayEnvironment>() {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
+    // Owned by a layer below; registered here as well, so that this layer runs without its systems.
+    app.init_resource::<InputQueue<TrustChanged>>();
     app.add_input::<MinutePassed>()
         .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
@@ -234,6 +239,8 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
+            user_overrides::check_sandboxes,
+            trusted_workspaces::follow_trust_file,
             dispatch::count_exchanges,
         )
             .chain()

@@ -25,10 +25,11 @@ use crate::kernel::{Kernel, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWa
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
-use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
 use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::FileRights;
 
 /// The name in the log under which tasks are given to agents.
@@ -63,13 +64,13 @@ pub(super) struct TaskContext<'w, 's> {
 pub(super) fn start_and_close_tasks(
     mut context: TaskContext,
     mut reported: Local<BTreeMap<String, Vec<Problem>>>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
 ) {
     let are_others = context.profiles.is_changed() || context.roster.is_changed();
     if context.tasks.is_changed() || (are_others && !context.tasks.texts().is_empty()) {
         context.report_problems(&mut reported);
     }
-    if standstill.is_some_and(|standstill| standstill.holds()) {
+    if held.holds() {
         // Changes are handled when the room continues.
         context.assignments.is_up_to_date &= !context.tasks.is_changed();
         return;

@@ -14,8 +14,8 @@ use crate::base::paths::folder_of;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
 use crate::memory::MemoryCounts;
-use crate::workspace::KnownFiles;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
+use crate::workspace::{KnownFiles, WorkspaceTrust};
 
 /// An act that is to be checked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -164,6 +164,10 @@ pub trait GateContext {
     fn has_private_records(&self, _id: &str) -> bool {
         false
     }
+    /// What the person trusts of the workspace.
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        None
+    }
     /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
@@ -183,11 +187,17 @@ pub struct RoomGateContext<'a> {
     pub profiles: &'a Profiles,
     /// The memories and saved sessions of agents.
     pub memories: &'a MemoryCounts,
+    /// What the person trusts of the workspace.
+    pub trust: &'a WorkspaceTrust,
     /// Whether a sandbox is available on this computer.
     pub keeps_programs_in: bool,
 }
 
 impl GateContext for RoomGateContext<'_> {
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        Some(self.trust)
+    }
+
     fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
     }
@@ -353,7 +363,13 @@ impl TouchResolver<'_> {
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
                 let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
-                let judged = commands::judge(target, &CommandRules::of(text));
+                let rules = CommandRules::of(text);
+                let judged = match self.context.trust() {
+                    Some(trust) if !trust.is_everything() => {
+                        commands::judge(target, &CommandRules::clone(&rules).trusted(trust))
+                    }
+                    _ => commands::judge(target, &rules),
+                };
                 vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
             }
             "mcp.call" => match becomes {

@@ -6,7 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
-use super::commands::CommandVerdict;
+use super::commands::{ALLOWLIST_FILE, CommandVerdict};
 use super::paths;
 use super::policy::{GatePolicy, VerdictSource};
 use super::safety::SafetyMode;
@@ -191,6 +191,13 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     }
 }
 
+/// In a workspace that the person has not trusted, no rule, mode or earlier permission allows a change.
+fn ask_if_restricted(kind: &TouchKind, target: &str, policy: &GatePolicy, findings: &mut Findings) {
+    if policy.is_restricted && kind.defaults().changes {
+        findings.ask_each_time(kind.clone(), target, "you have not trusted this workspace yet".to_owned());
+    }
+}
+
 /// Applies the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
@@ -200,6 +207,7 @@ fn class_rules(
     policy: &GatePolicy,
     findings: &mut Findings,
 ) {
+    ask_if_restricted(kind, target, policy, findings);
     let is_allowed = bounds.is_allowed(&act.tool, kind, target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict == Verdict::Ask && is_allowed && !source.asks_each_time() {
@@ -231,6 +239,11 @@ fn judge_command(
     let (kind, doing) = (TouchKind::PROCESS_RUN, format!("running {}", shown_text(line)));
     if judged.verdict == Verdict::Deny {
         findings.deny(format!("{doing}: {}", judged.why));
+    }
+    ask_if_restricted(&kind, line, policy, findings);
+    if policy.are_command_rules_unread {
+        let why = format!("{ALLOWLIST_FILE} cannot be read and may forbid it");
+        findings.ask_each_time(kind.clone(), line, why);
     }
     if !is_kept_in {
         findings.ask_each_time(kind.clone(), line, "no sandbox is available on this computer".to_owned());
@@ -270,6 +283,7 @@ fn judge_call(
         findings.deny(format!("{doing} is not allowed"));
     }
     let kind = TouchKind::MCP_CALL;
+    ask_if_restricted(&kind, &target, policy, findings);
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
     let is_said = matches!(&ruling, VerdictSource::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);

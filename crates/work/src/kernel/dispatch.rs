@@ -15,7 +15,7 @@ use crate::base::ids::{GATE, USER};
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Problem, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
-use crate::gate::{AskRule, Bounds, Decision, TouchKind, decide};
+use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchKind, decide};
 use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
@@ -25,6 +25,7 @@ use crate::tools::{
     CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
     ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, describe_intent, result_text,
 };
+use crate::workspace::trust::{TrustAdded, Widening};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{FileOperation, FileRights};
 use crate::workspace::{ProblemReport, SceneWrite};
@@ -536,8 +537,17 @@ impl RoomAccess<'_, '_> {
 impl RoomAccess<'_, '_> {
     /// Adds an allow rule for commands that a person allowed permanently.
     fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
-        match commands::with_rule(self.text(ALLOWLIST_FILE).unwrap_or_default(), pattern) {
+        let rules = match self.text(ALLOWLIST_FILE) {
+            None if self.policy.are_command_rules_unread() => Err(format!("{ALLOWLIST_FILE} cannot be read")),
+            text => commands::with_rule(text.unwrap_or_default(), pattern),
+        };
+        match rules {
             Ok(text) => {
+                let old = CommandRules::parse(self.text(ALLOWLIST_FILE).unwrap_or_default()).0;
+                let known: Vec<Widening> = old.widenings().collect();
+                let new =
+                    CommandRules::parse(&text).0.widenings().filter(|widening| !known.contains(widening)).collect();
+                self.trusted.write(TrustAdded(new));
                 self.file_writes.write(SceneWrite::File { path: ALLOWLIST_FILE.to_owned(), text });
             }
             Err(why) => {

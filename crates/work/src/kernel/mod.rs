@@ -92,6 +92,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, OrderAnswered, OrderOutcome, ToolOrder, ToolOrdersWithdrawn};
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -131,6 +132,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<OrderAnswered>()
         .add_tick_message::<CallAnswered>()
         .add_tick_message::<SettingsEdit>()
+        .add_tick_message::<TrustAdded>()
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()

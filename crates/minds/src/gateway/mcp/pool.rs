@@ -22,6 +22,7 @@ use super::super::peers::process::Place;
 use super::super::private_variables;
 use super::super::programs::{begin_observing, end_observing};
 use super::super::sandbox::Confinement;
+use super::super::unconfined::{self, SandboxedPrograms};
 use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -295,7 +296,9 @@ impl ServerTask {
     /// Waits until a person has allowed the server, connects it, and reads its offer.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
         self.allowed()?;
-        let confinement = self.terms.confined.then(Confinement::of_this_computer);
+        let (config, folder) = (self.place.config.as_deref(), self.place.workspace.as_deref());
+        let is_unconfined = unconfined::of(config, folder, SandboxedPrograms::McpServers);
+        let confinement = (!is_unconfined).then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();

@@ -18,6 +18,8 @@ use super::words::{Command, join};
 use super::wrapper_programs::name_of;
 use crate::base::{Problem, yaml};
 use crate::gate::servers::fits_pattern;
+use crate::workspace::WorkspaceTrust;
+use crate::workspace::trust::{TRUST_REMEDY, Widening};
 
 /// The maximum number of rules in the file.
 const MAX_RULES: usize = 2_000;
@@ -39,10 +41,20 @@ struct CommandRule {
     says: RuleEffect,
 }
 
+impl CommandRule {
+    fn widening(&self) -> Widening {
+        let rule = join(&self.words);
+        let sentence = format!("runs {rule:?}, with what the rule covers, without asking you");
+        Widening::new(ALLOWLIST_FILE, rule, "true", sentence)
+    }
+}
+
 /// The rules of a workspace for commands.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CommandRules {
     rules: Vec<CommandRule>,
+    /// Whether the file cannot be read, so that it may forbid any command.
+    is_unread: bool,
 }
 
 thread_local! {
@@ -72,10 +84,12 @@ impl CommandRules {
             Ok(Value::Mapping(map)) => map,
             Ok(Value::Null) => return (rules, Vec::new()),
             Ok(_) => {
+                rules.is_unread = true;
                 let what = "it is not a list of commands; until then every command needs approval".to_owned();
                 return (rules, vec![problem(what, "write one command per line, like: docker ps: true")]);
             }
             Err(error) => {
+                rules.is_unread = true;
                 let what = format!("it cannot be read: {error}; until then every command needs approval");
                 let problem = problem(what, "write one command per line, like: docker ps: true");
                 return (rules, vec![problem.at_line(error.line)]);
@@ -129,6 +143,38 @@ impl CommandRules {
             }
         }
         (rules, problems)
+    }
+
+    /// Whether the file cannot be read, so that it may forbid any command.
+    pub fn is_unread(&self) -> bool {
+        self.is_unread
+    }
+
+    /// What the rules want to be allowed: each rule that allows a command.
+    pub fn widenings(&self) -> impl Iterator<Item = Widening> {
+        let allowing = self.rules.iter().filter(|rule| rule.says == RuleEffect::Allow);
+        allowing.map(CommandRule::widening)
+    }
+
+    /// The rules as far as the person trusts them: others that allow something ask instead.
+    #[must_use]
+    pub fn trusted(mut self, trust: &WorkspaceTrust) -> Self {
+        if !trust.is_everything() {
+            let untrusted = |rule: &&mut CommandRule| rule.says == RuleEffect::Allow && !trust.allows(&rule.widening());
+            self.rules.iter_mut().filter(untrusted).for_each(|rule| rule.says = RuleEffect::Ask);
+        }
+        self
+    }
+
+    /// The problem with rules that allow nothing because the person has not trusted them. In a restricted workspace,
+    /// that is said once for everything.
+    pub fn untrusted_problem(&self, trust: &WorkspaceTrust) -> Option<Problem> {
+        let untrusted: Vec<String> =
+            self.widenings().filter(|widening| !trust.allows(widening)).map(|widening| widening.key).collect();
+        let first = untrusted.first().filter(|_| !trust.is_restricted())?;
+        let more = if untrusted.len() > 1 { format!(" and {} more rules", untrusted.len() - 1) } else { String::new() };
+        let what = format!("{first:?}{more} asks until you trust it, because you have not seen it yet");
+        Some(Problem::warning(ALLOWLIST_FILE, what, TRUST_REMEDY))
     }
 
     /// Whether any rule denies a command.
