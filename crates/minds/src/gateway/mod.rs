@@ -26,6 +26,7 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
+mod git_protection;
 pub mod health;
 mod health_monitor;
 mod image_models;

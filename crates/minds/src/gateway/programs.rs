@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
+use super::git_protection;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
@@ -275,6 +276,7 @@ pub(super) fn start(
     start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");
     let usual = USUAL_VARIABLES.iter().filter(|name| **name != "TERM");
     start.envs(usual.filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    start.envs(git_protection::variables());
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     start.process_group(0);
