@@ -331,6 +331,12 @@ impl GatePolicy {
                 "write a tool with what it may touch: vfs_write(artifacts/**)",
             ));
         }
+        for text in self.allow.values().flatten() {
+            if let Some(why) = AllowRule::parse(text).and_then(|rule| rule.why_void()) {
+                let what = format!("the rule {text:?} in \"allow\" of \"gate\" never applies: {why}");
+                problems.push(Problem::warning(place, what, "change or remove it"));
+            }
+        }
         problems
     }
 }

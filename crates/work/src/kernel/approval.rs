@@ -199,8 +199,8 @@ impl Approval {
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
             let description = format!(
-                "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
-                    program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
+                "Every agent that may run commands may run {pattern:?} with files of the workspace and options \
+                    that are known to be harmless. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
             (AllowScope::Pattern, description)
         });

@@ -14,8 +14,8 @@ use super::result_text::readable;
 use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
+use crate::gate::DeclaredTouch;
 use crate::gate::commands::{Command, words};
-use crate::gate::{DeclaredTouch, TouchKind};
 use crate::gateway::{ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
@@ -118,7 +118,7 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
     }
     let words = Command::parse(line).started_as(line);
     let started = words::join(&words);
-    let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
+    let touches = vec![DeclaredTouch::command(&*started, &*cwd)];
     let order = CommandOrder { words, cwd, timeout_secs };
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
     Ok(Planned::order(COMMANDS, order, touches, ("running", &started)))
