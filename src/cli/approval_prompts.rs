@@ -494,6 +494,7 @@ mod tests {
             always: vec!["vfs_write(artifacts/a.md)".into()],
             pattern: None,
             risk: Risk::default(),
+            asked_before: 0,
             of_server: None,
         }
     }

@@ -14,6 +14,7 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+pub mod command_code;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -92,6 +93,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
+pub use command_code::{CodeCheck, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};

@@ -348,6 +348,13 @@ fn judge_place(
         let why = "the command of an MCP server names this file and would run its content".to_owned();
         findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
     }
+    if policy.command_files.contains(path.as_str()) {
+        let why = "a command that a rule allows would run this file".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    } else if bounds.runs_file(path.as_str()) {
+        let why = "a command that waits for approval, or that a person allowed, would run this file".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    }
     match policy.at_path(path) {
         Some((Verdict::Deny, glob)) => {
             findings.deny(format!("{doing}: the workspace's settings list {glob} under deny"))

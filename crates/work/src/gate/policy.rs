@@ -108,6 +108,9 @@ pub struct GatePolicy {
     /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
+    /// The files that commands would run which a rule allows. Writing there would change what is allowed.
+    #[serde(skip)]
+    pub(super) command_files: BTreeSet<String>,
 }
 
 /// The effect on all changes of settings that could not be understood.
@@ -143,6 +146,7 @@ impl Default for GatePolicy {
             touches: BTreeMap::new(),
             strictness: Strictness::Unread,
             server_paths: BTreeSet::new(),
+            command_files: BTreeSet::new(),
         }
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! In reading order: a command split into words ([`words`]), the options and further words of programs that are known to
 //! be harmless ([`known_programs`]), programs that start others or execute code ([`wrapper_programs`]), the file
-//! ([`rules`]) with its expressions ([`deny_expressions`]), and the verdict ([`judge`]).
+//! ([`rules`]) with its expressions ([`deny_expressions`]), the verdict ([`judge`]), and the files whose content a
+//! command runs ([`code_files`](mod@code_files)).
 //!
 //! Rules match words, never text. They only allow a program that is started directly: nothing that needs a shell, no
 //! program by another path, and none that would start a second one. Beyond its own words, a rule covers only what is
 //! known to be harmless. A denied command is denied anywhere in a command line.
 
+pub mod code_files;
 mod deny_expressions;
 mod known_programs;
 pub mod rules;
@@ -16,6 +18,7 @@ pub mod wrapper_programs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use code_files::{code_files, code_files_of_line};
 pub use rules::CommandRules;
 pub use words::Command;
 
@@ -102,6 +105,15 @@ pub fn located(line: &str, folder: Option<&str>) -> String {
         Some(folder) => format!("{line} (in {folder}/)"),
         None => format!("{line} (in an unknown folder)"),
     }
+}
+
+/// The command line and the folder of a [`located`] target; `None` if the folder is unknown.
+pub fn line_and_folder(target: &str) -> Option<(&str, &str)> {
+    if target.ends_with(" (in an unknown folder)") {
+        return None;
+    }
+    let located = target.strip_suffix("/)").and_then(|located| located.rsplit_once(" (in "));
+    Some(located.unwrap_or((target, "")))
 }
 
 /// A rule that covers this command and similar ones and may be offered to a person. It is a prefix of the command, and

@@ -43,6 +43,13 @@ const CONSOLES: &[&str] = &[
     "octave", "pico", "pry", "psql", "R", "redis-cli", "sftp", "sqlite3", "vi", "view", "vim",
 ];
 
+/// Those of [`CONSOLES`] whose files are data.
+#[rustfmt::skip]
+const DATA_CONSOLES: &[&str] = &[
+    "duckdb", "ed", "emacs", "ex", "ftp", "info", "less", "man", "mariadb", "more", "most", "mysql", "nano", "nvim",
+    "pico", "psql", "redis-cli", "sftp", "sqlite3", "vi", "view", "vim",
+];
+
 /// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
 #[rustfmt::skip]
 const WITH_SUBCOMMANDS: &[&str] = &[
@@ -118,6 +125,23 @@ pub fn uncovered_reason(words: &[String], rule: &[String]) -> Option<String> {
 /// the folder.
 pub fn holds_everywhere(words: &[String]) -> bool {
     known_programs::find(words).is_some_and(|known| known.is_read_only && !known.is_exactly("git"))
+}
+
+/// Whether a program starts others, or runs a script.
+pub fn starts_others(program: &str) -> bool {
+    is_one_of(LAUNCHERS, program) || is_one_of(SCRIPT_INTERPRETERS, program)
+}
+
+/// Whether the further words of a command are known not to be run.
+pub fn is_known_reader(words: &[String]) -> bool {
+    let program = words.first().map_or("", String::as_str);
+    let runs_words = starts_others(program) || is_one_of(CONSOLES, program);
+    is_one_of(CODE_INTERPRETERS, program) || !runs_words && known_programs::find(words).is_some()
+}
+
+/// Whether a program can run code, but takes the files that it names as data.
+pub fn is_data_console(program: &str) -> bool {
+    is_one_of(DATA_CONSOLES, program)
 }
 
 /// Whether a rule with these words can never cover a command, because its program needs more words.
