@@ -322,6 +322,7 @@ mod tests {
             always: Vec::new(),
             pattern: None,
             risk: Risk::default(),
+            asked_before: 0,
             of_server: None,
         };
         let preview = Preview::Arguments { rows: Vec::new() };

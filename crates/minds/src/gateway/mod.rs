@@ -14,6 +14,7 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+pub mod command_code;
 #[cfg(target_os = "linux")]
 mod confined_start;
 pub mod consent;
@@ -28,6 +29,7 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
+mod git_protection;
 #[cfg(target_os = "linux")]
 mod guarded_attributes;
 pub mod health;
@@ -103,6 +105,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
+pub use command_code::{CodeCheck, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};

@@ -95,6 +95,9 @@ pub enum Touch {
     Command {
         /// The command line.
         line: String,
+        /// The folder of the workspace in which it runs, empty for the top; `None` if it is unknown.
+        #[serde(default)]
+        folder: Option<String>,
         /// The verdict of the person's rules for commands.
         judged: CommandVerdict,
         /// Whether a sandbox is available on this computer.
@@ -363,14 +366,19 @@ impl TouchResolver<'_> {
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
                 let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
+                let folder = match becomes {
+                    TouchEffect::RunsIn { folder } => Some(folder.clone()),
+                    _ => None,
+                };
                 let rules = CommandRules::of(text);
                 let judged = match self.context.trust() {
                     Some(trust) if !trust.is_everything() => {
-                        commands::judge(target, &CommandRules::clone(&rules).trusted(trust))
+                        commands::judge(target, folder.as_deref(), &CommandRules::clone(&rules).trusted(trust))
                     }
-                    _ => commands::judge(target, &rules),
+                    _ => commands::judge(target, folder.as_deref(), &rules),
                 };
-                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
+                let is_kept_in = self.context.keeps_programs_in();
+                vec![Touch::Command { line: target.clone(), folder, judged, is_kept_in }]
             }
             "mcp.call" => match becomes {
                 TouchEffect::Called { server, tool, key, hints } => {
@@ -392,7 +400,10 @@ impl TouchResolver<'_> {
                 let text = self.context.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
-            TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
+            TouchEffect::Unknown
+            | TouchEffect::Path { .. }
+            | TouchEffect::Called { .. }
+            | TouchEffect::RunsIn { .. } => None,
         }
     }
 

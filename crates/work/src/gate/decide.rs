@@ -6,7 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
-use super::commands::{ALLOWLIST_FILE, CommandVerdict};
+use super::commands::{ALLOWLIST_FILE, CommandVerdict, located};
 use super::paths;
 use super::policy::{GatePolicy, VerdictSource};
 use super::safety::SafetyMode;
@@ -170,8 +170,9 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Call { server, tool, key, hints } => {
             judge_call((server, tool), (key, *hints), act, bounds, policy, findings)
         }
-        Touch::Command { line, judged, is_kept_in } => {
-            judge_command((line, judged, *is_kept_in), act, bounds, policy, findings)
+        Touch::Command { line, folder, judged, is_kept_in } => {
+            let target = located(line, folder.as_deref());
+            judge_command((&target, judged, *is_kept_in), act, bounds, policy, findings)
         }
         Touch::Other { kind, target } if *kind == TouchKind::COPY_MERGE => {
             class(kind, "merging its changes", target);
@@ -227,7 +228,7 @@ fn class_rules(
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// Checks a command. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
+/// Checks a command, given with its folder. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
 /// a sandbox, each command needs approval.
 fn judge_command(
     (line, judged, is_kept_in): (&str, &CommandVerdict, bool),
@@ -256,6 +257,9 @@ fn judge_command(
             findings.add(verdict, &doing, AskRule { source, kind: kind.clone(), target: line.to_owned() });
         }
     };
+    if judged.is_required && judged.verdict == Verdict::Ask {
+        add(Verdict::Ask, AskSource::Unset { why: judged.why.clone() });
+    }
     let (verdict, ruling) = policy.verdict_and_source(&kind);
     add(
         verdict,
@@ -377,6 +381,13 @@ fn judge_place(
     }
     if policy.server_paths.contains(path.as_str()) {
         let why = "the command of an MCP server names this file and would run its content".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    }
+    if policy.command_files.contains(path.as_str()) {
+        let why = "a command that a rule allows would run this file".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    } else if bounds.runs_file(path.as_str()) {
+        let why = "a command that waits for approval, or that a person allowed, would run this file".to_owned();
         findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
     }
     match policy.at_path(path) {

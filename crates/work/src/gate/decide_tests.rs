@@ -277,7 +277,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
         let started = words::join(&Command::parse(line.trim()).started_as(line.trim()));
         for rules in forms_of(rules) {
             let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, &rules)]));
-            let touch = DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started);
+            let touch = DeclaredTouch::command(&*started, "");
             let act = Act::of("execute_command", &[touch], &there, &names());
             for mode in ["safe", "balanced", "auto"] {
                 let bounds = one(&format!("tools: [execute_command]\nsafety_mode: {mode}"));
@@ -292,7 +292,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
     }
     assert!(judged >= 15_000 && run.is_empty(), "{} of {judged} would run:\n{}", run.len(), run.join("\n"));
     let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, "git status: true\n")]));
-    let act = Act::of("execute_command", &[DeclaredTouch::new(TouchKind::PROCESS_RUN, "git status")], &there, &names());
+    let act = Act::of("execute_command", &[DeclaredTouch::command("git status", "")], &there, &names());
     let allowed = one("tools: [execute_command]\nsafety_mode: balanced");
     assert_eq!(decide(&act, &allowed, &GatePolicy::default()), Decision::Allow, "what a rule says runs");
 }

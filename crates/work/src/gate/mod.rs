@@ -68,7 +68,9 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<UnreadableFiles>().init_resource::<WorkspaceTrust>();
     app.add_systems(
         Tick,
-        (report_policy, report_commands, note_servers).chain().in_set(InPhase(WorkshopSystems::Ingest, Layer::Gate)),
+        (report_policy, report_commands, note_servers, note_command_files)
+            .chain()
+            .in_set(InPhase(WorkshopSystems::Ingest, Layer::Gate)),
     );
 }
 
@@ -110,6 +112,29 @@ fn note_servers(servers: Res<McpServers>, trust: Res<WorkspaceTrust>, mut policy
         let paths = servers.configured().iter().flat_map(|written| named_paths(&written.server)).collect();
         policy.bypass_change_detection().server_paths = paths;
     }
+}
+
+/// Records the files that commands would run which a rule or a permanent permission allows.
+fn note_command_files(
+    known: Res<KnownFiles>,
+    mut changes: MessageReader<FileChanged>,
+    mut policy: ResMut<GatePolicy>,
+    mut has_looked: Local<bool>,
+) {
+    let is_first = !std::mem::replace(&mut *has_looked, true);
+    let has_changed = changes.read().filter(|change| change.path == commands::ALLOWLIST_FILE).count() > 0;
+    if !is_first && !has_changed && !policy.is_changed() {
+        return;
+    }
+    let (rules, _) = CommandRules::parse(known.text(commands::ALLOWLIST_FILE).unwrap_or_default());
+    let of_rules = rules.allowed().flat_map(|(words, folder)| commands::code_files(words, folder));
+    let permanent = policy.allow.values().flatten().filter_map(|text| AllowRule::parse(text));
+    let of_permissions = permanent.filter_map(|rule| rule.command()).flat_map(|target| {
+        let located = commands::line_and_folder(target);
+        located.map_or_else(Default::default, |(line, folder)| commands::code_files_of_line(line, folder))
+    });
+    let files = of_rules.chain(of_permissions).collect();
+    policy.bypass_change_detection().command_files = files;
 }
 
 /// Reports the problems of the policy when it changes.

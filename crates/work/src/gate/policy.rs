@@ -117,6 +117,9 @@ pub struct GatePolicy {
     /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
+    /// The files that commands would run which a rule allows. Writing there would change what is allowed.
+    #[serde(skip)]
+    pub(super) command_files: BTreeSet<String>,
 }
 
 /// The effect on all changes of settings that could not be understood.
@@ -150,6 +153,7 @@ impl Default for GatePolicy {
             is_restricted: false,
             are_command_rules_unread: false,
             server_paths: BTreeSet::new(),
+            command_files: BTreeSet::new(),
         }
     }
 }
@@ -345,6 +349,12 @@ impl GatePolicy {
                 what,
                 "write a tool with what it may touch: vfs_write(artifacts/**)",
             ));
+        }
+        for text in self.allow.values().flatten() {
+            if let Some(why) = AllowRule::parse(text).and_then(|rule| rule.why_void()) {
+                let what = format!("the rule {text:?} in \"allow\" of \"gate\" never applies: {why}");
+                problems.push(Problem::warning(place, what, "change or remove it"));
+            }
         }
         problems
     }

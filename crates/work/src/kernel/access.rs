@@ -197,7 +197,7 @@ impl RoomAccess<'_, '_> {
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
-        self.bounds(activation, kernel.thread(activation.thread))
+        self.bounds(activation, kernel.thread(activation.thread)).guarding(kernel.command_files())
     }
 
     /// The authority of a call. Nested calls have the authority of a tool's own code.

@@ -11,6 +11,7 @@ use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
+use crate::gateway::SeenCode;
 use crate::gateway::mcp::McpSampling;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
@@ -67,6 +68,12 @@ pub struct Call {
     /// The plan of the call, while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<ToolPlan>>,
+    /// The contents of the files that the command of the call would run, once they were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Box<SeenCode>>,
+    /// How often they were looked at.
+    #[serde(default)]
+    pub looks: u32,
     /// The question to a person about the call, while it is unanswered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<CallQuestion>>,
@@ -110,6 +117,8 @@ impl Call {
             interrupted_in: None,
             order: None,
             plan: None,
+            code: None,
+            looks: 0,
             question: None,
             sampling: None,
             attached: None,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::activation::{Activation, CallProgress, Phase};
+use super::approval_question::CallQuestion;
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
@@ -92,6 +93,9 @@ pub struct Approval {
     pub pattern: Option<String>,
     /// The risk of the call, and its reasons.
     pub risk: Risk,
+    /// How often a question about the same call was asked before, because the files that its command runs changed.
+    #[serde(skip)]
+    pub asked_before: u64,
     /// The question that an MCP server asks during a call, instead of the question whether the call may be carried
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +105,12 @@ pub struct Approval {
 impl Approval {
     /// The key of the question in the kernel.
     pub fn key(&self) -> QuestionKey {
-        (self.activation, self.turn, self.call, self.of_server.as_ref().map_or(0, |question| question.number))
+        (
+            self.activation,
+            self.turn,
+            self.call,
+            self.of_server.as_ref().map_or(self.asked_before, |question| question.number),
+        )
     }
 
     /// The command for a decision about this call only.
@@ -204,8 +213,8 @@ impl Approval {
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
             let description = format!(
-                "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
-                    program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
+                "Every agent that may run commands may run {pattern:?} with files of the workspace and options \
+                    that are known to be harmless. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
             (AllowScope::Pattern, description)
         });
@@ -244,13 +253,7 @@ impl Activation {
         let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
         let for_task = ask_rules::for_task(&question.rules);
         Some(Approval {
-            id: ApprovalId::new(
-                self.key,
-                self.turn,
-                index,
-                asked,
-                question.of_server.as_ref().map_or(0, |one| one.number),
-            ),
+            id: ApprovalId::new(self.key, self.turn, index, asked, question.number()),
             activation: self.key,
             turn: self.turn,
             call: index,
@@ -265,6 +268,7 @@ impl Activation {
             for_task: for_task.map(|granted| ask_rules::granted_words(&granted)),
             always: ask_rules::permanent_rules(&asked.name, &question.rules).unwrap_or_default(),
             pattern: ask_rules::pattern(&question.rules),
+            asked_before: question.asked_before,
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })
@@ -296,7 +300,7 @@ impl Kernel {
         self.activations().filter_map(|one| {
             let (index, ..) = one.question()?;
             let question = one.current_call().and_then(|(_, call)| call.question.as_deref());
-            let number = question.and_then(|question| question.of_server.as_ref()).map_or(0, |one| one.number);
+            let number = question.map_or(0, CallQuestion::number);
             Some((one.key, one.turn, index, number))
         })
     }

@@ -1,6 +1,8 @@
 //! Carries out the kernel's actions: calls agents to work, sends model requests, and orders the tool calls that the
 //! gate allows.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
@@ -15,15 +17,17 @@ use crate::base::ids::{GATE, USER};
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Problem, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
-use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchKind, decide};
+use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchEffect, TouchKind, decide};
+use crate::gateway::CodeCheck;
+use crate::gateway::command_code::hashes;
 use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
-    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, describe_intent, result_text,
+    COMMANDS, CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
+    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look, result_text,
 };
 use crate::workspace::trust::{TrustAdded, Widening};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
@@ -35,6 +39,8 @@ const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remov
     from agents that start it, or give it another model";
 /// The prefix of the source of problems with the changes of an agent's copy.
 const UNMERGED_OF: &str = "not merged: ";
+/// The maximum number of files of a command that are looked at.
+const MAX_CODE_FILES: usize = 64;
 /// The maximum length in characters of a tool's progress text.
 const PROGRESS_CHARS: usize = 200;
 
@@ -137,6 +143,7 @@ impl RoomAccess<'_, '_> {
             let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
             decide(&act, &bounds, &self.policy)
         });
+        let decision = decision.map(|decision| kernel.with_changed_code(decision, &call, plan.as_ref().ok()));
         let record = call.record.unwrap_or_else(|| {
             let called = events::ToolCall {
                 tool: call.call.name.as_str().into(),
@@ -161,6 +168,13 @@ impl RoomAccess<'_, '_> {
         }
         let now = self.now_secs();
         kernel.end_grants(now);
+        if !matches!(decision, Some(Decision::Deny { .. })) && call.code.is_none() {
+            let files = code_of(&plan, &bounds);
+            if !files.is_empty() {
+                let look = checking_code(plan, &CodeCheck { files, expected: None });
+                return self.order(kernel, (&one, None), at, &call.call, look, bounds.file_rights(), record);
+            }
+        }
         match decision {
             None | Some(Decision::Allow) => {}
             Some(Decision::Ask { .. }) if call.is_allowed => {}
@@ -179,6 +193,14 @@ impl RoomAccess<'_, '_> {
         if !self.tools.has_executor(&plan.executor) {
             return self.answer(kernel, at, &call.call, record, result_text::no_executor(&plan.tool), CallEnd::NotDone);
         }
+        let plan = match call.code.as_deref() {
+            None => plan,
+            Some(seen) => {
+                kernel.known_code.allow(seen);
+                let (files, expected) = (seen.keys().cloned().collect(), Some(hashes(seen)));
+                checking_code(plan, &CodeCheck { files, expected })
+            }
+        };
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
 
@@ -197,7 +219,8 @@ impl RoomAccess<'_, '_> {
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
-        let question = CallQuestion { wants, because, rules, of_server: None };
+        let asked_before = kernel.running_call(key, turn, index).map_or(0, |call| call.looks.saturating_sub(1).into());
+        let question = CallQuestion { wants, because, rules, asked_before, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
@@ -297,7 +320,9 @@ impl RoomAccess<'_, '_> {
         cause: Seq,
     ) {
         let rights = self.privacy.within(rights, &one.agent, &one.profile);
-        let key = OrderKey::new(self.run(), at, call);
+        let is_look = is_look(&plan);
+        let looks = kernel.running_call(at.0, at.1, at.2).map_or(0, |call| call.looks);
+        let key = OrderKey::new(self.run(), at, call).numbered(2 * looks + u32::from(is_look));
         kernel.keep_order(key);
         self.orders.write(ToolOrder {
             key,
@@ -354,6 +379,7 @@ impl RoomAccess<'_, '_> {
             OrderReport::Calls { number, call } => {
                 return self.call_for_code(kernel, at, outcome.key, *number, call);
             }
+            OrderReport::Code { code } => return kernel.note_code(at, code.clone()),
             OrderReport::Done { output } => {
                 if !output.is_otherwise {
                     self.answer_code(kernel, at, CallAnswer::Done(output.text.clone()));
@@ -431,7 +457,7 @@ impl RoomAccess<'_, '_> {
         let requested =
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };
         let record = self.record(one, cause, &requested);
-        let question = CallQuestion { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked)) };
+        let question = CallQuestion { wants, because, of_server: Some(Box::new(asked)), ..CallQuestion::default() };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, record);
         kernel.ask_for_server(at, question);
     }
@@ -556,6 +582,17 @@ impl RoomAccess<'_, '_> {
             }
         }
     }
+}
+
+/// The files whose code a call would run. In the agent's own copy of the workspace, the code is the agent's.
+fn code_of(plan: &ToolPlan, bounds: &Bounds) -> BTreeSet<String> {
+    let is_command = *plan.executor == *COMMANDS && !bounds.has_worktree();
+    let commands = plan.touches.iter().filter(|touch| is_command && touch.kind == TouchKind::PROCESS_RUN);
+    let files = commands.flat_map(|touch| match &touch.becomes {
+        TouchEffect::RunsIn { folder } => commands::code_files_of_line(&touch.target, folder),
+        _ => BTreeSet::new(),
+    });
+    files.take(MAX_CODE_FILES).collect()
 }
 
 /// A person's decision about a tool call.

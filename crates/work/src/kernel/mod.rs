@@ -17,6 +17,7 @@ pub mod activation;
 pub mod approval;
 pub mod approval_question;
 pub mod command;
+mod command_code;
 mod control;
 #[cfg(test)]
 mod control_tests;

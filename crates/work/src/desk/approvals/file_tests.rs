@@ -29,6 +29,7 @@ fn asked(id: &str, text: &str) -> QuestionTask {
         always: vec!["vfs_write(a.md)".into()],
         pattern: None,
         risk: Risk::default(),
+        asked_before: 0,
         of_server: None,
     };
     let preview = Preview::Write { path: "a.md".into(), text: text.into() };
