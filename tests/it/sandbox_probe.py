@@ -45,6 +45,12 @@ def read(path):
         return file.read()
 
 
+def moved(path):
+    os.rename(path, "moved")
+    os.rename("moved", path)
+    return True
+
+
 def found(path):
     """Reads a secret, which must not be possible."""
     if b"secret" not in read(path):
@@ -67,7 +73,7 @@ def sent(port):
 def changed(path):
     """Changes rights, times and attributes of a file."""
     attributes = [
-        lambda: os.chmod(path, 0o604),
+        lambda: os.chmod(path, 0o705 if os.path.isdir(path) else 0o604),
         lambda: os.utime(path, (1_000_000, 1_000_000)),
         lambda: os.setxattr(path, "user.forged", b"1"),
     ]
@@ -102,11 +108,11 @@ guarded = ["settings.yaml", "agents/lead.md", "storage/rules.yaml", "tasks/work.
 odd_devices = ["fuse", "kvm", "loop-control", "net/tun", "uinput", "kmsg", "vda", "sda", "nvme0n1", "dm-0"]
 
 attempt("write guarded", lambda: any_of([lambda path=path: write(path) for path in guarded]))
-attempt("move guarded", lambda: any_of([lambda: os.rename("agents", "gone"), lambda: os.rename(".git", "gone")]))
+attempt("move guarded", lambda: any_of([lambda: moved("agents"), lambda: moved(".git")]))
 attempt("create guarded", lambda: any_of([lambda: os.mkdir("templates"), lambda: write(".mcp.json")]))
 attempt("change guarded", lambda: [path for path in guarded + ["agents", "."] if changed(path)])
 attempt("create at top", lambda: write("new.txt", "new"))
-attempt("move at top", lambda: os.rename("artifacts", "moved") or True)
+attempt("move at top", lambda: moved("artifacts"))
 attempt("replace at top", lambda: write("artifacts/other", "x") and (os.replace("artifacts/other", "README.md") or True))
 attempt("write within", lambda: write("artifacts/within", "x"))
 attempt("write at top", lambda: write("notes.md", "changed"))
