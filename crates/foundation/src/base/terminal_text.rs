@@ -28,6 +28,7 @@ fn is_direction_mark(character: char) -> bool {
 /// Whether this character cannot be seen, although it is no white space and no control character.
 fn is_unseen(character: char) -> bool {
     !character.is_ascii()
+        && !character.is_control()
         && is_invisible(character)
         && (!character.is_whitespace() || is_line_end(character))
         && character != char::REPLACEMENT_CHARACTER

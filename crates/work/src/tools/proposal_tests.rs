@@ -183,7 +183,7 @@ fn a_change_is_shown_as_removed_and_added_lines() {
         ["#The whole text of b.md", "+x", "+y"]
     );
     assert_eq!(shown("vfs_append", json!({ "path": "b.md", "text": "x" })), ["#At the end of b.md", "+x"]);
-    let deleted = ["#settings.yaml is deleted; its versions are kept", "-a: 1"];
+    let deleted = ["#settings.yaml is deleted; its versions are kept", "-a: 1", "-"];
     assert_eq!(shown("vfs_delete", json!({ "path": "settings.yaml" })), deleted);
     assert_eq!(shown("vfs_rename", json!({ "from": "a.md", "to": "b.md" })), ["#The file is called", "-a.md", "+b.md"]);
     let started = json!({ "filename": "ada", "task": "Go\non." });
@@ -230,7 +230,7 @@ fn long_texts_are_shown_whole_with_their_size_and_hash() {
     let arguments = json!({ "path": "b.md", "content": content });
     let lines = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new()).lines();
     let hash = &crate::base::visible_text::sha256_of(&content)[..16];
-    let heading = format!("The whole text of b.md (70021 characters in one line, SHA-256 {hash}…)");
+    let heading = format!("The whole text of b.md (70019 characters in one line, SHA-256 {hash}…)");
     assert_eq!((lines[0].text.as_str(), lines[1].text.as_str()), (heading.as_str(), content.as_str()));
     let rows: Vec<String> = lines.iter().flat_map(|line| line.rows(120)).collect();
     assert!(rows.iter().all(|row| row.chars().count() <= 120) && rows[2].starts_with("  ↳ xxx"));
