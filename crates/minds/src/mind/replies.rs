@@ -278,6 +278,10 @@ impl Turn<'_, '_, '_, '_> {
     /// made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
+        if parsed.inline > 0 {
+            let remark = "a marker acts only at the start of a line; the others were text, and nothing was done";
+            self.add_feedback(remark.to_owned());
+        }
         if intents.is_empty() {
             if parsed.quoted > 0 {
                 self.add_feedback("markers in quotation marks are text; put markers after what you say".to_owned());
