@@ -399,7 +399,10 @@ fn choose_scene(
         wanted: wanted.unwrap_or_default(),
         why,
         folder: options.folder.display().to_string(),
-        there: scenes.into_iter().map(|(_, stem)| stem).collect::<Vec<_>>().join(", "),
+        there: match scenes.is_empty() {
+            true => "none (the folder scenes/ has no scene file)".to_owned(),
+            false => scenes.into_iter().map(|(_, stem)| stem).collect::<Vec<_>>().join(", "),
+        },
     })
 }
 

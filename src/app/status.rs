@@ -18,6 +18,7 @@ use crate::gateway::{ExchangeCounts, ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, UnfinishedActivation, UnfinishedHandOver, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
 use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
+use crate::simulation::{WaitingForModel, waiting_for_model};
 
 /// An unfinished task, as last saved.
 #[derive(Clone, PartialEq, Debug)]
@@ -40,6 +41,19 @@ pub struct UnfinishedTask {
     pub used: Tally,
     /// How much its agents exchanged with each other.
     pub exchanged: ExchangeCounts,
+}
+
+/// Reading that waits until an agent's model can be called, as last saved.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct WaitingReads {
+    /// The scene file of its room.
+    pub scene: String,
+    /// The agent's id.
+    pub agent: Id,
+    /// How much is waiting.
+    pub count: usize,
+    /// Why the model cannot be called.
+    pub why: String,
 }
 
 /// A channel, as last saved.
@@ -79,6 +93,8 @@ pub struct HandOverStatus {
 /// The communication between a workspace's agents.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Collaboration {
+    /// Reading that waits until a model can be called.
+    pub reading: Vec<WaitingReads>,
     /// The channels, sorted by scene and name.
     pub channels: Vec<ChannelStatus>,
     /// Unfinished tasks that were handed over, by scene, oldest first.
@@ -132,6 +148,13 @@ pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Collaboration), 
         together.person_tasks.extend(person_tasks::behind_all(world).of_person);
         let hand_overs = world.resource::<Kernel>().unfinished_hand_overs().into_iter();
         together.hand_overs.extend(hand_overs.map(|work| HandOverStatus { scene: scene.to_owned(), work }));
+        let reading = waiting_for_model(world).into_iter().map(|WaitingForModel { agent, count, why }| WaitingReads {
+            scene: scene.to_owned(),
+            agent,
+            count,
+            why,
+        });
+        together.reading.extend(reading);
         let now = world.resource::<RoomDate>().secs(world.resource::<SimClock>());
         let allowed = world.resource::<Kernel>().granted_until(now).into_iter();
         together.allowed.extend(allowed.map(|(agent, may, until)| {

@@ -10,7 +10,9 @@ use super::command_hints::CommandHints;
 use super::stop_condition::person_task_message;
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
-use crate::app::status::{self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask};
+use crate::app::status::{
+    self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask, WaitingReads,
+};
 use crate::app::trust::TrustPage;
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
@@ -54,6 +56,7 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
             "workflows": workflows.collect::<Vec<_>>(),
             "handed_over": together.hand_overs,
             "channels": together.channels,
+            "reading": together.reading,
             "allowed_until": together.allowed,
             "provider_faults": together.faults,
             "tasks_for_people": together.person_tasks,
@@ -73,12 +76,13 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         let tasks = tasks.iter().map(|task| task_details(task, &hints(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
+        let reading = list("waiting until a model can be called:", together.reading.iter().map(reading_line));
         let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
         let failing = list("providers that fail:", together.faults.iter().map(fault_line));
         let people =
             together.person_tasks.iter().map(|task| format!("  {}\n    {}", person_task_message(task), task.remedy));
         let people = list("work that waits for you:", people);
-        let parts = failing.into_iter().chain(people).chain(workflows).chain(tasks).chain(handed);
+        let parts = failing.into_iter().chain(people).chain(workflows).chain(tasks).chain(reading).chain(handed);
         let parts: Vec<String> = parts.chain(channels).chain(allowed).collect();
         if !parts.is_empty() {
             output::result(&parts.join("\n\n"))?;
@@ -91,6 +95,12 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
 fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
     let lines: Vec<String> = lines.collect();
     (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
+}
+
+fn reading_line(WaitingReads { scene, agent, count, why }: &WaitingReads) -> String {
+    let what = if *count == 1 { "1 thing to read or answer" } else { "things to read or answer" };
+    let count = if *count == 1 { String::new() } else { format!("{count} ") };
+    format!("  {agent} ({}): {count}{what}: {why}", stem(scene))
 }
 
 fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {

@@ -48,6 +48,9 @@ mod local_proxy;
 pub mod mcp;
 pub mod mcp_forwarder;
 pub mod messages;
+mod model_holds;
+#[cfg(test)]
+mod model_holds_tests;
 #[cfg(target_os = "linux")]
 mod namespaces;
 pub mod ollama;
@@ -129,7 +132,7 @@ pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_he
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 
-use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
+use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
@@ -138,7 +141,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
-use crate::simulation::Explain;
+use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsChanged, TryModel};
 use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
@@ -169,12 +172,15 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
+    app.init_resource::<Roster>().init_resource::<AttentionSettings>();
+    app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
     app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
+        .init_resource::<model_holds::ModelHolds>()
         .init_resource::<SimulatedProviders>()
         .init_resource::<InputQueue<ModelReply>>();
     if !app.world().contains_resource::<GatewayEnvironment>() {
@@ -222,6 +228,7 @@ pub fn plugin(app: &mut App) {
             user_overrides::apply_user_overrides,
             embedding::book,
             health_monitor::judge,
+            model_holds::update,
             servers::read,
             servers::apply_server_events,
             sandbox_detection::apply_sandbox_detection,
@@ -251,6 +258,7 @@ pub fn plugin(app: &mut App) {
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
+    crate::schedule::saved::register::<model_holds::ModelHoldsSaved>(app);
     crate::schedule::saved::register::<SeenToolDescriptions>(app);
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
@@ -275,6 +283,7 @@ pub fn start_run(world: &mut World) {
     questions.reached = None;
     questions.provider_override = provider_override;
     world.resource_mut::<ProviderHealth>().start_run();
+    world.resource_mut::<model_holds::ModelHolds>().start_run();
 }
 
 /// Ends a run of the workspace: if no work is left, scripts start from the beginning in the next run; otherwise they

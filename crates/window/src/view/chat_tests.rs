@@ -41,7 +41,7 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         sends_images: false,
         is_without_images: false,
         mail: VecDeque::new(),
-        has_signalled: false,
+        last_signal: None,
         outputs: Vec::new(),
         proposed: None,
         unmerged: Vec::new(),

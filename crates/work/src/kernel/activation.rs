@@ -272,8 +272,9 @@ pub struct Activation {
     pub is_without_images: bool,
     /// Messages from agents that it started, which are not part of the session yet.
     pub mail: VecDeque<String>,
-    /// Whether it has signalled the agent that started it.
-    pub has_signalled: bool,
+    /// The last message with which it signalled the agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_signal: Option<String>,
     /// The paths of the files that it changed, in the order of their first change.
     #[serde(default)]
     pub outputs: Vec<String>,

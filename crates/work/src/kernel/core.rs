@@ -136,6 +136,17 @@ pub enum NoReply {
     },
 }
 
+/// The report on how work ended, for the agent that started it: always the final answer, unless the last signal was
+/// the same text. `None` if a person stopped it.
+fn report_words(ending: &Ending, last_signal: Option<&str>) -> Option<String> {
+    match ending {
+        Ending::Completed { text } if last_signal.is_some_and(|signal| signal.trim() == text.trim()) => {
+            Some("finished: its last signal was its final answer".to_owned())
+        }
+        _ => ending.report_text(),
+    }
+}
+
 /// Hashes a request for loop detection. The hash covers the agent's id and not the content of its file, so an agent
 /// cannot escape detection by rewriting itself.
 pub(super) fn request_hash(agent: &str, input: &str) -> u64 {
@@ -371,7 +382,7 @@ impl Kernel {
             sends_images: false,
             is_without_images: false,
             mail: VecDeque::new(),
-            has_signalled: false,
+            last_signal: None,
             outputs: Vec::new(),
             proposed: None,
             unmerged: Vec::new(),
@@ -441,7 +452,7 @@ impl Kernel {
             thread.earlier.push(key);
             thread.messages = activation.messages.clone();
             thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
-            let words = ending.report_text().filter(|_| thread.parent.is_some() && !activation.has_signalled);
+            let words = report_words(&ending, activation.last_signal.as_deref()).filter(|_| thread.parent.is_some());
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
                 // The delegating agent receives a result however the work ended.
