@@ -31,6 +31,7 @@ fn approval() -> Approval {
         always: vec!["vfs_write(artifacts/a.md)".into()],
         pattern: None,
         risk: Risk::default(),
+        asked_before: 0,
         of_server: None,
     }
 }

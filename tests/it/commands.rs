@@ -173,74 +173,76 @@ fn allow_in_file(room: &Path) {
 }
 
 fn an_approval_is_not_valid_for_a_script_that_changed_meanwhile() {
-    let room = room("", &command_arguments("sh artifacts/run.sh"));
-    let script = room.path().join("artifacts/run.sh");
-    fs::create_dir(room.path().join("artifacts")).unwrap();
-    fs::write(&script, "echo harmless > artifacts/first\n").unwrap();
-    assert_eq!(output(room.path(), &TASK[..9]).status.code(), Some(4), "{}", approvals(room.path()));
-    fs::write(&script, "echo other > artifacts/second\n").unwrap();
-    allow_in_file(room.path());
-    let ended = output(room.path(), &GO_ON);
-    assert_eq!(ended.status.code(), Some(4), "it is asked again: {}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!room.path().join("artifacts/second").exists(), "the changed script did not run");
-    let asked = approvals(room.path());
-    for part in ["artifacts/run.sh, which it runs, changed", "-echo harmless", "+echo other"] {
-        assert!(asked.contains(part), "{part} in {asked}");
+    for level in MODES.iter().copied() {
+        let room = room("", &command_arguments("sh artifacts/run.sh"));
+        let script = room.path().join("artifacts/run.sh");
+        fs::write(&script, "echo harmless > artifacts/first\n").unwrap();
+        assert_eq!(output_in(level, room.path(), &TASK[..9]).status.code(), Some(4), "{}", approvals(room.path()));
+        fs::write(&script, "echo other > artifacts/second\n").unwrap();
+        allow_in_file(room.path());
+        let ended = output_in(level, room.path(), &GO_ON);
+        assert_eq!(ended.status.code(), Some(4), "it is asked again: {}", String::from_utf8_lossy(&ended.stderr));
+        assert!(!room.path().join("artifacts/second").exists(), "the changed script did not run");
+        let asked = approvals(room.path());
+        for part in ["artifacts/run.sh, which it runs, changed", "-echo harmless", "+echo other"] {
+            assert!(asked.contains(part), "{part} in {asked}");
+        }
+        allow_in_file(room.path());
+        succeed_in(level, room.path(), &GO_ON);
+        assert!(room.path().join("artifacts/second").exists(), "what was shown is allowed: {}", approvals(room.path()));
     }
-    allow_in_file(room.path());
-    succeed(room.path(), &GO_ON);
-    assert!(room.path().join("artifacts/second").exists(), "what was shown is allowed: {}", approvals(room.path()));
 }
 
 fn a_script_that_a_rule_names_is_asked_about_after_a_change() {
-    if !is_sandbox_available() {
-        return;
+    for level in sandboxes() {
+        let room = room("sh artifacts/run.sh: true\n", &command_arguments("sh artifacts/run.sh"));
+        let script = room.path().join("artifacts/run.sh");
+        fs::write(&script, "echo one\n").unwrap();
+        for _ in 0..2 {
+            assert!(text_of(&run_task(level, room.path())).contains("one"));
+        }
+        fs::write(&script, "echo two\n").unwrap();
+        let ended = output_in(level, room.path(), &TASK[..9]);
+        assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(approvals(room.path()).contains("which it runs, changed"), "{}", approvals(room.path()));
     }
-    let room = room("sh artifacts/run.sh: true\n", &command_arguments("sh artifacts/run.sh"));
-    let script = room.path().join("artifacts/run.sh");
-    fs::create_dir(room.path().join("artifacts")).unwrap();
-    fs::write(&script, "echo one\n").unwrap();
-    for _ in 0..2 {
-        assert!(text_of(&run_task(room.path())).contains("one"));
-    }
-    fs::write(&script, "echo two\n").unwrap();
-    let ended = output(room.path(), &TASK[..9]);
-    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(approvals(room.path()).contains("which it runs, changed"), "{}", approvals(room.path()));
 }
 
 fn a_rule_does_not_hold_in_a_folder_that_an_agent_filled() {
-    let arguments = serde_json::json!({ "command": "sh tools/run.sh", "cwd": "artifacts/made" });
-    let room = room("sh tools/run.sh: true\n", &arguments);
-    fs::create_dir_all(room.path().join("artifacts/made/tools")).unwrap();
-    fs::write(room.path().join("artifacts/made/tools/run.sh"), "echo made > ran\n").unwrap();
-    let ended = output(room.path(), &TASK[..9]);
-    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
-    assert!(!room.path().join("artifacts/made/ran").exists());
-    let asked = approvals(room.path());
-    assert!(asked.contains("holds in the top of the workspace only"), "{asked}");
+    for level in MODES.iter().copied() {
+        let arguments = serde_json::json!({ "command": "sh tools/run.sh", "cwd": "artifacts/made" });
+        let room = room("sh tools/run.sh: true\n", &arguments);
+        fs::create_dir_all(room.path().join("artifacts/made/tools")).unwrap();
+        fs::write(room.path().join("artifacts/made/tools/run.sh"), "echo made > ran\n").unwrap();
+        let ended = output_in(level, room.path(), &TASK[..9]);
+        assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(!room.path().join("artifacts/made/ran").exists());
+        let asked = approvals(room.path());
+        assert!(asked.contains("holds in the top of the workspace only"), "{asked}");
+    }
 }
 
 fn git_runs_nothing_that_a_repository_made_by_an_agent_names() {
-    let is_installed = std::process::Command::new("git").arg("--version").output().is_ok();
-    if !is_installed || !is_sandbox_available() {
-        return;
+    for level in sandboxes() {
+        if std::process::Command::new("git").arg("--version").output().is_err() {
+            return;
+        }
+        let arguments = serde_json::json!({ "command": "git status", "cwd": "artifacts/r" });
+        let room = room("git status: true\n", &arguments);
+        let bare = room.path().join("artifacts/r");
+        for folder in ["objects", "refs"] {
+            fs::create_dir_all(bare.join(folder)).unwrap();
+        }
+        let monitor = bare.join("x.sh");
+        fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let config = format!("[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = sh {}\n", monitor.display());
+        fs::write(bare.join("config"), config).unwrap();
+        fs::write(&monitor, format!("echo ran > {}\n", bare.join("ran").display())).unwrap();
+        let ended = output_in(level, room.path(), &TASK[..9]);
+        assert_eq!(ended.status.code(), Some(4), "it is asked: {}", String::from_utf8_lossy(&ended.stderr));
+        succeed_in(level, room.path(), &[&GO_ON[..], &ALLOWED[..]].concat());
+        assert!(!bare.join("ran").exists(), "nor does it run if a person allows git");
     }
-    let arguments = serde_json::json!({ "command": "git status", "cwd": "artifacts/r" });
-    let room = room("git status: true\n", &arguments);
-    let bare = room.path().join("artifacts/r");
-    for folder in ["objects", "refs"] {
-        fs::create_dir_all(bare.join(folder)).unwrap();
-    }
-    let monitor = bare.join("x.sh");
-    fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-    let config = format!("[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = sh {}\n", monitor.display());
-    fs::write(bare.join("config"), config).unwrap();
-    fs::write(&monitor, format!("echo ran > {}\n", bare.join("ran").display())).unwrap();
-    let ended = output(room.path(), &TASK[..9]);
-    assert_eq!(ended.status.code(), Some(4), "it is asked: {}", String::from_utf8_lossy(&ended.stderr));
-    succeed(room.path(), &[&GO_ON[..], &ALLOWED[..]].concat());
-    assert!(!bare.join("ran").exists(), "nor does it run if a person allows git");
 }
 
 fn a_program_is_sandboxed() {

@@ -109,6 +109,7 @@ fn approval() -> Approval {
         always: Vec::new(),
         pattern: None,
         risk: Risk::default(),
+        asked_before: 0,
         of_server: None,
     }
 }

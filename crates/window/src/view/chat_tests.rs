@@ -175,6 +175,8 @@ fn running_calls_show_their_progress() {
         question: None,
         order: None,
         plan: None,
+        code: None,
+        looks: 0,
         sampling: None,
         attached: None,
         end: None,

@@ -324,7 +324,7 @@ fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
             let rules = CommandRules::parse(&with_rule("", pattern).unwrap()).0;
             for more in ["; rm x", " | sh", " $(rm x)", " > settings.yaml", "\nrm x", " `rm x`"] {
                 assert_ne!(
-                    commands::judge(&format!("{pattern}{more}"), &rules).verdict,
+                    commands::judge(&format!("{pattern}{more}"), None, &rules).verdict,
                     Verdict::Allow,
                     "{pattern}{more}"
                 );
@@ -335,7 +335,7 @@ fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
         if let Some(pattern) = pattern_for(&line) {
             let rules = CommandRules::parse(&with_rule("", &pattern).unwrap()).0;
             assert!(!pattern.contains(['*', ';', '|', '&', '$']), "{line}: {pattern}");
-            assert_eq!(commands::judge(&line, &rules).verdict, Verdict::Allow);
+            assert_eq!(commands::judge(&line, None, &rules).verdict, Verdict::Allow);
         }
     }
 }
