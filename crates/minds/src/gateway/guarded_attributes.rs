@@ -7,7 +7,7 @@ use std::fs::{self, Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
     AtFlags, CWD, Timespec, Timestamps, UTIME_OMIT, XattrFlags, lgetxattr, llistxattr, llistxattr_query, lremovexattr,
@@ -20,6 +20,8 @@ use super::program_access::{ProgramAccess, WorkspaceEntry};
 const MAX_FILES: usize = 50_000;
 /// The maximum size of an extended attribute or of the list of their names, in bytes.
 const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
+/// How far the times of files may lag behind the clock: the system updates them in steps.
+const CLOCK_STEP: Duration = Duration::from_millis(100);
 /// The maximum number of notes.
 const MAX_NOTES: usize = 20;
 
@@ -160,7 +162,7 @@ impl Attributes {
 /// which the program ran.
 fn is_time_forged(before: &Metadata, now: &Metadata, taken_at: SystemTime) -> bool {
     let (Ok(was), Ok(is)) = (before.modified(), now.modified()) else { return false };
-    was != is && before.len() == now.len() && (is < taken_at || is > SystemTime::now())
+    was != is && before.len() == now.len() && (is < taken_at - CLOCK_STEP || is > SystemTime::now())
 }
 
 /// Puts back extended attributes; returns whether any was changed.
@@ -177,8 +179,6 @@ fn put_back_extended(path: &Path, before: &Extended) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::program_access::entries;
     use super::*;
 

@@ -226,8 +226,8 @@ mod tests {
         );
         assert!(grants.iter().all(|(_, access)| !access.intersects(AccessFs::MakeChar | AccessFs::MakeBlock)));
         let of_devices = grants.iter().filter(|(place, _)| place.starts_with(DEVICE_FOLDER));
-        let written = of_devices.filter(|(_, access)| access.contains(AccessFs::WriteFile)).map(|(place, _)| place);
+        let mut written = of_devices.filter(|(_, access)| access.contains(AccessFs::WriteFile)).map(|(place, _)| place);
         let allowed = |place: &PathBuf| DEVICES.iter().any(|device| place == Path::new(device));
-        assert!(written.into_iter().all(|place| allowed(place) || place.ends_with("pts") || place.ends_with("shm")));
+        assert!(written.all(|place| allowed(place) || place.ends_with("pts") || place.ends_with("shm")));
     }
 }

@@ -146,8 +146,10 @@ mod system {
         #[test]
         fn variables_are_read_as_they_were_written() {
             let read = parsed(b"A_KEY=one=two\0B_TOKEN=\xff\n\0\0odd");
-            let expected = [("A_KEY", OsString::from("one=two")), ("B_TOKEN", OsString::from_vec(vec![0xff, b'\n']))];
-            assert_eq!(read, expected.into_iter().map(|(name, value)| (name.into(), value)).collect());
+            let odd = OsString::from_vec(vec![0xff, b'\n']);
+            let expected: BTreeMap<OsString, OsString> =
+                BTreeMap::from([("A_KEY".into(), "one=two".into()), ("B_TOKEN".into(), odd)]);
+            assert_eq!(read, expected);
         }
 
         #[test]
