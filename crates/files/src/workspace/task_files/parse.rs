@@ -175,8 +175,9 @@ impl Reader<'_> {
         }
         let Some(first) = first else { return };
         let below = heading.map_or(String::new(), |heading| format!(" below {:?}", shown(heading).trim()));
-        let lines = if unread == 1 { "1 bullet".to_owned() } else { format!("{unread} bullets") };
-        let what = format!("{lines}{below} are not read: only what is below ## TODO is, up to the next heading");
+        let (noun, verb) = if unread == 1 { ("bullet", "is") } else { ("bullets", "are") };
+        let what =
+            format!("{unread} {noun}{below} {verb} not read: only what is below ## TODO is, up to the next heading");
         self.warning(Code::NotRead, first, what);
     }
 
