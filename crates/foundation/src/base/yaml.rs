@@ -250,7 +250,7 @@ mod tests {
             ("merge keys", format!("a: &a {{ x: y }}\nb:\n{}", "  <<: *a\n".repeat(20_000))),
             ("a wide list", nested_in(1)),
             ("a wide list in lists", nested_in(60)),
-            ("a wide list in many lists", format!("? x\n: {}", nested_in(250))),
+            ("a wide list in lists below a complex key", format!("? x\n: {}", nested_in(60))),
             ("a long line", "x ".repeat(200_000)),
             ("quotes", deep("\"")),
         ]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::issue::{Code, Issue};
-use super::model::TaskFile;
+use super::model::{TaskFile, Value};
 use super::relations::place;
 use crate::base::{Problem, Severity, calendar};
 use crate::workspace::layout::APPROVALS_FILE;
@@ -87,8 +87,9 @@ pub fn lint(file: &TaskFile, known: &LintContext) -> Vec<Issue> {
             }
         }
         for key in DATES {
-            let value = task.field(key).map(|field| field.value.text()).filter(|value| !value.is_empty());
-            if let Some(value) = value.filter(|value| !is_date(value)) {
+            if let Some(Value::Text(value)) = task.field(key).map(|field| &field.value)
+                && !is_date(value)
+            {
                 let what = format!("{key} is {value:?}, which is not a date");
                 warn(Code::UnreadableDate, index, place(task, key), what);
             }

@@ -166,18 +166,18 @@ impl Reader<'_> {
             if let Kind::Heading { is_todo, .. } = line.kind {
                 heading = (!is_todo && first.is_none()).then_some(line).or(heading);
             }
-            let words = shown(line).trim_start_matches(BLANK);
-            let is_bullet = line.kind == Kind::Body && words.starts_with("- ");
-            let has_box = ["[ ]", "[_]"].iter().any(|open| words[2.min(words.len())..].trim_start().starts_with(open));
-            if is_bullet && (has_box || self.tasks.is_empty()) {
+            let item = shown(line).trim_start_matches(BLANK).strip_prefix("- ").filter(|_| line.kind == Kind::Body);
+            let has_box = |item: &str| ["[ ]", "[_]"].iter().any(|open| item.trim_start().starts_with(open));
+            if item.is_some_and(|item| has_box(item) || self.tasks.is_empty()) {
                 unread += 1;
                 first = first.or(Some(line.start));
             }
         }
         let Some(first) = first else { return };
         let below = heading.map_or(String::new(), |heading| format!(" below {:?}", shown(heading).trim()));
-        let lines = if unread == 1 { "1 bullet".to_owned() } else { format!("{unread} bullets") };
-        let what = format!("{lines}{below} are not read: only what is below ## TODO is, up to the next heading");
+        let (noun, verb) = if unread == 1 { ("bullet", "is") } else { ("bullets", "are") };
+        let what =
+            format!("{unread} {noun}{below} {verb} not read: only what is below ## TODO is, up to the next heading");
         self.warning(Code::NotRead, first, what);
     }
 

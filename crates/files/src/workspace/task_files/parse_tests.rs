@@ -218,6 +218,50 @@ fn every_mistake_is_reported_with_its_position() {
 }
 
 #[test]
+fn what_looks_like_a_task_but_is_not_read_as_meant_is_reported_once() {
+    for (text, code, line) in [
+        ("- [y] a\n", Code::MistypedStatus, 1),
+        ("- [ x ] a\n", Code::MistypedStatus, 1),
+        ("- [] a\n", Code::MistypedStatus, 1),
+        ("- @human [✓] a\n", Code::MistypedStatus, 1),
+        ("- [x] a\n* [ ] b\n", Code::NotRead, 2),
+        ("- [x] a\n\n1. [ ] b\n", Code::NotRead, 3),
+        ("- [x] a\n\n12) [X] b\n", Code::NotRead, 3),
+        ("+ [y] b\n", Code::NotRead, 1),
+        ("- a\n-\n", Code::NotRead, 2),
+        ("- a\u{0}b\n", Code::ControlCharacter, 1),
+        ("- a\n  due: tomorrowish\n", Code::UnreadableDate, 2),
+        ("- a\n  due: 2026-13-45\n", Code::UnreadableDate, 2),
+        ("- a\n  start: 2026-02-29\n", Code::UnreadableDate, 2),
+        ("- \"a\" note: b @lead\n", Code::MisplacedToken, 1),
+        ("## TODO\n# --- one ---\n- a\n# --- two ---\n- b\n", Code::NotRead, 3),
+        ("## TODO\n- a\n## Later\n- b\n- [ ] c\n", Code::NotRead, 5),
+    ] {
+        let file = parse(text);
+        let issues = lint(&file, &LintContext::default());
+        let found: Vec<_> = issues.iter().map(|issue| (issue.code, file.position(issue.at).0)).collect();
+        assert_eq!(found, [(code, line)], "{text}");
+        assert!(file.tasks.iter().all(|task| !task.has_errors), "{text}: it can still be changed");
+    }
+    let fixture = format!("# Plan\n## TODO\n# --- a ---\n{}", "- task\n".repeat(18));
+    let told = lint(&parse(fixture), &LintContext::default());
+    assert!(told[0].what.starts_with("18 bullets below \"# --- a ---\" are not read"), "{told:?}");
+    for sound in [
+        "- [a link](b) c\n",
+        "- [see] a\n",
+        "- \"[y] a\"\n",
+        "* no task\n1. none either\n- a\n",
+        "- a\n  due: 2026-01-31\n",
+        "- a\n  due: 2026-01-31T18:00\n  start: 2026-01-31T18:00:09.25Z\n  deadline: 2026-01-31 24:00\n",
+        "- a\n  due: 3\n",
+        "## TODO\n- a\n## Done\n- b\n- [x] c\n€ d\n",
+        "---\n- a\n",
+    ] {
+        assert_eq!(codes(sound), [], "{sound}");
+    }
+}
+
+#[test]
 fn stakeholders_are_checked_if_the_agents_are_known() {
     let known = LintContext {
         stakeholders: Some(["ada".to_owned(), "human".to_owned()].into()),

@@ -7,10 +7,9 @@
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
 //! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs),
-//! `first_versions` (what was there before), `unfinished_saves` (those that take a while), `watcher` (noticing them),
-//! `service` (the
-//! thread that runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world.
-//! [`history`] is for people.
+//! `unfinished_saves` and `late_writes` (those that take a while), `first_versions` (what was there before), `watcher`
+//! (noticing them), `service` (the thread that runs all this), `change_feed` (informing a window), and `bridge`, which
+//! connects it to the world. [`history`] is for people.
 
 mod bridge;
 mod change_feed;
@@ -22,6 +21,7 @@ mod first_versions;
 pub mod history;
 mod index;
 mod large_files;
+mod late_writes;
 mod limits;
 pub mod order;
 mod pending_orders;

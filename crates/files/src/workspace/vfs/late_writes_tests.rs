@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::{SeekFrom, Write};
+use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 
 use super::super::limits::FileLimits;
 use super::super::room_files::RoomFiles;
 use super::super::saving::{Haste, NotSaved, SaveOrder};
+use super::super::unfinished_saves::{MAX_WAIT, MAX_WATCHED_PER_PATH};
 use super::*;
 
 const TASKS: &str = "tasks/plan.task.md";
@@ -40,23 +42,10 @@ fn save(files: &mut Executor, text: &str, over: &str, haste: Haste) -> Result<()
     files.save(TASKS, &order, haste)
 }
 
-/// Moves everything that the room remembers into the past, as if this time had passed without an event.
-fn let_pass(files: &mut Executor, time: Duration) {
-    let earlier = |at: Instant| at.checked_sub(time).unwrap_or(at);
-    files.unfinished.due = files.unfinished.due.map(earlier);
-    for changing in files.unfinished.changing.values_mut() {
-        (changing.began, changing.since) = (earlier(changing.began), earlier(changing.since));
-    }
-    for replaced in &mut files.unfinished.replaced {
-        replaced.changed = replaced.changed.map(earlier);
-        replaced.watched_until = earlier(replaced.watched_until);
-    }
-}
-
 /// Examines the replaced files as often as it takes to notice a change and to believe it.
 fn look_again(files: &mut Executor) {
     for _ in 0..3 {
-        let_pass(files, STILL);
+        files.unfinished.let_pass(STILL);
         files.merge_late_writes();
     }
 }
@@ -67,7 +56,7 @@ fn the_room_waits_until_a_file_has_been_still() {
     let ours = format!("- [ ] theirs\n{OURS}");
     assert!(matches!(save(&mut files, &ours, "- [ ] theirs\n", Haste::Waits), Err(NotSaved::Unsettled)));
     assert_eq!(on_disk(&folder), "- [ ] theirs\n");
-    let_pass(&mut files, STILL);
+    files.unfinished.let_pass(STILL);
     assert!(save(&mut files, &ours, "- [ ] theirs\n", Haste::Waits).is_ok());
     assert_eq!(on_disk(&folder), ours);
     // The room's own text needs no waiting.
@@ -85,7 +74,7 @@ fn neither_a_clock_that_is_ahead_nor_a_file_that_never_rests_stops_the_room() {
         };
         touch(1);
         assert!(save(&mut files, "ours\n", "- [ ] theirs\n", Haste::Waits).is_err());
-        let_pass(&mut files, waits);
+        files.unfinished.let_pass(waits);
         if ahead == 0 {
             touch(2);
         }
@@ -195,7 +184,7 @@ fn replaced_files_are_watched_for_a_limited_time_and_in_a_limited_number() {
         text = next;
     }
     assert_eq!(files.unfinished.replaced.len(), MAX_WATCHED_PER_PATH);
-    let_pass(&mut files, WATCHED);
+    files.unfinished.let_pass(WATCHED);
     files.merge_late_writes();
     assert_eq!((files.unfinished.replaced.len(), files.unfinished.due), (0, None));
 }
