@@ -51,7 +51,8 @@ pub(super) fn answer(
 
 fn changed(answer: &FileAnswer) -> Vec<String> {
     let FileAnswer::Changed { done, .. } = answer else { return Vec::new() };
-    let (FileResult::Written { path, .. } | FileResult::Deleted { path } | FileResult::Renamed { to: path, .. }) = done;
+    let (FileResult::Written { path, .. } | FileResult::Deleted { path, .. } | FileResult::Renamed { to: path, .. }) =
+        done;
     vec![path.clone()]
 }
 
@@ -59,7 +60,7 @@ fn changed(answer: &FileAnswer) -> Vec<String> {
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {
-        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed } => changed == path,
+        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed, .. } => changed == path,
         FileResult::Renamed { from, to, .. } => from == path || to == path,
     };
     let its = refused.iter().filter(|refused| refused.by == outcome.author);
