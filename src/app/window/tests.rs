@@ -38,6 +38,7 @@ use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 mod channels;
 mod opening;
 mod task_board;
+mod undo_files;
 mod workflows;
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \

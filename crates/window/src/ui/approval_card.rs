@@ -6,22 +6,28 @@
 
 use std::time::Duration;
 
-use egui::{Align, Button, Id as WidgetId, Label, Layout, Margin, Painter, RichText, ScrollArea, Ui, vec2};
+use egui::{
+    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, Painter, Rect, RichText, ScrollArea,
+    Sense, StrokeKind, TextStyle, Ui, WidgetInfo, WidgetType, vec2,
+};
 
 use super::{approval_preview, texts};
 use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
-use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::commands::{RoomAct, WindowCommand, keyboard, keys};
 use crate::ui::server_form::{FormValues, form_ui};
 use crate::ui::state::approvals::InputLock;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, line_parts, name, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
 use crate::ui::{Command, ViewerContext};
 use crate::view::paint;
 use crate::view::theme::{APPROVAL, SPACE, Theme};
 use crate::view::work::QuestionView;
+
+/// The place of the card that takes the keys when they are requested: it is always in view.
+const KEYS_PLACE: &str = "run bar";
 
 /// The maximum height of the list of all approvals, in points.
 const LIST_POINTS: f32 = 240.0;
@@ -78,6 +84,20 @@ struct CardMemory {
     form: FormValues,
     /// The index of the shown page of the preview.
     page: usize,
+    /// The rectangle of the card in the last frame.
+    rect: Option<Rect>,
+    /// The last request for the keys that the card has followed.
+    key_request: Option<u64>,
+}
+
+/// How the answer buttons are drawn.
+#[derive(Clone, Copy)]
+struct AnswerState<'a> {
+    agent_name: &'a str,
+    /// Whether the card has only just appeared and takes no answer yet.
+    is_locked: bool,
+    /// Whether the person chose the card for the keys.
+    is_chosen: bool,
 }
 
 /// Draws the approval card of a question; `place` identifies the card among those in the window.
@@ -92,15 +112,23 @@ pub fn approval_card(
     let mut memory: CardMemory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let approval = &question.approval;
     if memory.of.as_ref() != Some(&approval.id) {
-        let input_lock = std::mem::take(&mut memory.input_lock);
-        memory = CardMemory { of: Some(approval.id.clone()), input_lock, ..CardMemory::default() };
+        let CardMemory { input_lock, rect, key_request, .. } = memory;
+        let of = Some(approval.id.clone());
+        memory = CardMemory { of, input_lock, rect, key_request, ..CardMemory::default() };
     }
     let locked_secs = memory.input_lock.lock_secs(&approval.id, ui.input(|input| input.time));
     if locked_secs > 0.0 {
         ui.ctx().request_repaint_after(Duration::from_secs_f64(locked_secs));
     }
     let agent_name = cx.room.called(&approval.agent).to_owned();
-    card(cx.theme).show(ui, |ui| {
+    // Another approval is another widget, so that what was chosen for one does not count for the next.
+    let widget = WidgetId::new(("the keys of", place, approval.id.as_str()));
+    if let Some(rect) = memory.rect {
+        let keys = ui.interact(rect, widget, Sense::focusable_noninteractive());
+        keys.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::approval_of(&agent_name)));
+    }
+    let is_chosen = keyboard::is_chosen(ui.ctx(), widget);
+    let shown = card(cx.theme).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.push_id(id, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
@@ -118,9 +146,25 @@ pub fn approval_card(
                 scope_ui(ui, cx.theme, question, &agent_name, &mut memory);
                 scope_note_ui(ui, cx.theme, question, &agent_name, &memory);
             }
-            answers_ui(ui, cx.theme, question, (&agent_name, locked_secs > 0.0), &mut memory, &mut commands);
+            let state = AnswerState { agent_name: &agent_name, is_locked: locked_secs > 0.0, is_chosen };
+            answers_ui(ui, cx.theme, question, state, &mut memory, &mut commands);
         });
     });
+    let rect = shown.response.rect;
+    memory.rect = Some(rect);
+    if is_chosen {
+        let corners = CornerRadius::same(RADIUS[1]);
+        ui.painter().rect_stroke(rect, corners, cx.theme.focus_ring(), StrokeKind::Inside);
+    }
+    let request = cx.ui.questions.key_request(&approval.id).filter(|_| place == KEYS_PLACE);
+    let is_requested = request.is_some() && request != memory.key_request;
+    if is_requested || keyboard::is_card_clicked(ui, rect) {
+        memory.key_request = request.or(memory.key_request);
+        keyboard::choose(ui.ctx(), widget);
+        if cx.ui.questions.front(cx.room).is_none_or(|(_, front, ..)| front.approval.id != approval.id) {
+            commands.push(WindowCommand::ChooseQuestion(approval.id.clone()).into());
+        }
+    }
     ui.data_mut(|data| data.insert_temp(id, memory));
     commands
 }
@@ -266,10 +310,11 @@ fn answers_ui(
     ui: &mut Ui,
     theme: &Theme,
     question: &QuestionView,
-    (agent_name, is_locked): (&str, bool),
+    AnswerState { agent_name, is_locked, is_chosen }: AnswerState<'_>,
     memory: &mut CardMemory,
     commands: &mut Vec<Command>,
 ) {
+    let context = ui.ctx().clone();
     let button = vec2(APPROVAL.button, APPROVAL.row);
     let row = vec2(ui.available_width(), APPROVAL.row);
     let answer = ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Center), |ui| {
@@ -279,7 +324,13 @@ fn answers_ui(
             })
             .inner
         };
-        let refuse = sized(ui, &mut |ui| ui.add_enabled(!is_locked, Button::new(texts::REFUSE)));
+        let shown = |label: &str, command: &str| match is_chosen {
+            true => texts::with_key(label, &keys::shown(&context, command)),
+            false => label.to_owned(),
+        };
+        let refuse_label = shown(texts::REFUSE, "question.refuse");
+        let refuse = sized(ui, &mut |ui| ui.add_enabled(!is_locked, Button::new(&refuse_label)));
+        let refuse = refuse.on_hover_text(texts::KEYS_HINT);
         name(&refuse, texts::answer_to(texts::REFUSE, agent_name));
         if row.x >= WIDE_POINTS {
             let scopes = vec2(SCOPES_WIDTH, APPROVAL.row);
@@ -294,18 +345,18 @@ fn answers_ui(
             });
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
-        let comment = egui::TextEdit::singleline(&mut memory.comment)
-            .hint_text(texts::message_to(agent_name))
-            .margin(Margin::symmetric(8, 5));
+        let comment =
+            text_line(&mut memory.comment).hint_text(texts::message_to(agent_name)).margin(Margin::symmetric(8, 5));
         let comment = ui.add_sized(field, comment);
         name(&comment, texts::message_to(agent_name));
         let misfit =
             question.approval.of_server.as_ref().and_then(|_| question.approval.form_error(&memory.form.values()));
         let label = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
-        let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), label, theme));
-        let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());
+        let allow_label = if misfit.is_none() { shown(label, "question.allow") } else { label.to_owned() };
+        let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), &allow_label, theme));
+        let allow = allow.on_hover_text(texts::KEYS_HINT).on_disabled_hover_text(misfit.unwrap_or_default());
         name(&allow, texts::answer_to(label, agent_name));
-        if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
+        if keyboard::is_pressed(&allow) { Some(true) } else { keyboard::is_pressed(&refuse).then_some(false) }
     });
     if let Some(allow) = answer.inner {
         let comment = memory.comment.trim();

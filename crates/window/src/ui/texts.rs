@@ -47,6 +47,16 @@ pub(super) fn answer_to(answer: &str, agent: &str) -> String {
     format!("{answer} {agent}")
 }
 
+pub(super) const KEYS_HINT: &str = "By key: A allows, Shift+A allows for the task, R refuses, once you have clicked this card or the room, or pressed Q";
+
+pub(super) fn with_key(label: &str, key: &str) -> String {
+    format!("{label} ({key})")
+}
+
+pub(super) fn approval_of(agent: &str) -> String {
+    format!("Approval for {agent}")
+}
+
 pub(super) fn message_to(agent: &str) -> String {
     format!("Message {agent}")
 }

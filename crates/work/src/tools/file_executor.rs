@@ -63,7 +63,8 @@ fn changed(answer: &FileAnswer) -> Vec<String> {
 }
 
 fn path_of(done: &FileResult) -> String {
-    let (FileResult::Written { path, .. } | FileResult::Deleted { path } | FileResult::Renamed { to: path, .. }) = done;
+    let (FileResult::Written { path, .. } | FileResult::Deleted { path, .. } | FileResult::Renamed { to: path, .. }) =
+        done;
     path.clone()
 }
 
@@ -71,7 +72,7 @@ fn path_of(done: &FileResult) -> String {
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {
-        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed } => changed == path,
+        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed, .. } => changed == path,
         FileResult::Renamed { from, to, .. } => from == path || to == path,
     };
     let its = refused.iter().filter(|refused| refused.by == outcome.author);

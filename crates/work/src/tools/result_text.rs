@@ -117,7 +117,7 @@ fn changed(operation: Option<&FileOperation>, done: &FileResult) -> String {
             };
             format!("{verb} {} ({chars} chars)", quoted(path))
         }
-        FileResult::Deleted { path } => format!("Deleted {}", quoted(path)),
+        FileResult::Deleted { path, .. } => format!("Deleted {}", quoted(path)),
         FileResult::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
     }
 }

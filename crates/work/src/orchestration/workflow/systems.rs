@@ -81,7 +81,7 @@ pub(super) fn advance_runs(
             && *outcome.author.0 != *ROOM
         {
             let (FileResult::Written { path, .. }
-            | FileResult::Deleted { path }
+            | FileResult::Deleted { path, .. }
             | FileResult::Renamed { to: path, .. }) = done;
             happened.changed.push(path.clone());
         }
