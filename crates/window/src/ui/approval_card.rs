@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use egui::{
-    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, Painter, Rect, RichText, ScrollArea,
-    Sense, StrokeKind, TextStyle, Ui, WidgetInfo, WidgetType, vec2,
+    Align, Button, CornerRadius, Id as WidgetId, Label, Layout, Margin, Painter, Rect, RichText, ScrollArea, Sense,
+    StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
 };
 
 use super::{approval_preview, texts};
@@ -20,10 +20,10 @@ use crate::ui::server_form::{FormValues, form_ui};
 use crate::ui::state::approvals::InputLock;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, line_parts, name, primary, segments_with_tips, small, text_line};
 use crate::ui::{Command, ViewerContext};
 use crate::view::paint;
-use crate::view::theme::{APPROVAL, SPACE, Theme};
+use crate::view::theme::{APPROVAL, RADIUS, SPACE, Theme};
 use crate::view::work::QuestionView;
 
 /// The place of the card that takes the keys when they are requested: it is always in view.
