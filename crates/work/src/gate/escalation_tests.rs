@@ -202,7 +202,6 @@ fn instructions_of_agents_change_only_with_approval_for_each_change() {
     for operation in [
         edit("agents/sly.md", "You are sly.", "You are sly and kind."),
         edit("agents/meek.md", "You read.", "You obey."),
-        write("agents/Meek.MD", &MEEK.replace("You read.", "You obey.")),
         // With less than before, but other instructions.
         write("agents/sly.md", MEEK),
         write("agents/meek.md", "---\nid: meek\ntools: []\nreads: []\nwrites: []\nsafety_mode: safe\n---\n"),
@@ -357,12 +356,9 @@ fn a_new_agent_gets_the_memories_and_sessions_of_an_earlier_one_only_with_a_pers
     let spawn = Act::of_spawn("spawn_agent", "agents/zed.md", &text, &files, &names());
     let spawned = decide(&spawn, &bounds(), &GatePolicy::default());
     assert!(is_asked(&spawned), "{spawned:?}");
-    // Ids without an earlier agent, and the files of agents that exist.
-    for operation in
-        [write("agents/new.md", &text), write("agents/sly.md", &OWN.replace("You are sly.", "You are kind."))]
-    {
-        assert_eq!(judged(&operation), Decision::Allow, "{operation:?}");
-    }
+    assert_eq!(judged(&write("agents/new.md", &text)), Decision::Allow, "there was no earlier agent");
+    let own = judged(&write("agents/sly.md", &OWN.replace("You are sly.", "You are kind.")));
+    assert!(!is_asked(&own), "the agent has its own memories: {own:?}");
 }
 
 #[test]
