@@ -304,7 +304,7 @@ pub(super) fn enqueue_requests(
         on.bridge.note_over(over.activation.id());
     }
     let questions = &mut *questions;
-    let provider_override = questions.provider_override.clone();
+    let provider_override = questions.provider_override().map(str::to_owned);
     for request in requests.read() {
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {

@@ -14,6 +14,9 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+pub mod command_code;
+#[cfg(target_os = "linux")]
+mod confined_start;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -26,11 +29,17 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
+mod git_protection;
+#[cfg(target_os = "linux")]
+mod guarded_attributes;
 pub mod health;
 mod health_monitor;
+mod hidden_paths;
 mod image_models;
 pub mod key_storage;
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod landlock_access;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
@@ -42,6 +51,8 @@ pub mod messages;
 mod model_holds;
 #[cfg(test)]
 mod model_holds_tests;
+#[cfg(target_os = "linux")]
+mod namespaces;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
@@ -49,6 +60,7 @@ mod outside_traffic;
 pub mod peers;
 mod personal_files;
 pub mod prices;
+pub mod private_variables;
 mod process;
 mod program_access;
 pub mod programs;
@@ -72,6 +84,8 @@ pub mod slack;
 mod slack_systems;
 pub mod supervisor;
 pub mod tool_call_assembly;
+pub mod trusted_workspaces;
+pub mod unconfined;
 pub mod user_overrides;
 #[cfg(test)]
 mod user_overrides_tests;
@@ -94,6 +108,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
+pub use command_code::{CodeCheck, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -113,7 +128,7 @@ pub use servers::{
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
 pub use user_overrides::{ProviderOverride, TrialUsed};
-pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, web_address};
+pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 
@@ -127,6 +142,7 @@ use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
 use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsChanged, TryModel};
+use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
@@ -170,6 +186,8 @@ pub fn plugin(app: &mut App) {
     if !app.world().contains_resource::<GatewayEnvironment>() {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
+    // Owned by a layer below; registered here as well, so that this layer runs without its systems.
+    app.init_resource::<InputQueue<TrustChanged>>();
     app.add_input::<MinutePassed>()
         .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
@@ -231,6 +249,8 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
+            user_overrides::check_sandboxes,
+            trusted_workspaces::follow_trust_file,
             dispatch::count_exchanges,
         )
             .chain()

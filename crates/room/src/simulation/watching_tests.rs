@@ -203,7 +203,7 @@ fn an_agent_goes_to_a_new_home_and_it_is_written_however_near_it_is() {
     let (mut room, ada, _) = furnished();
     let mut writes = MessageCursor::<SceneWrite>::default();
     for x in [5200.0, 5215.0] {
-        room.say(AgentCommand::SetHome { agent: "ada".into(), position: Vec2::new(x, 0.04) });
+        room.say(AgentCommand::SetHome { agent: "ada".into(), position: Vec2::new(x, 0.04), by: None });
         room.run(1);
         let written = writes.read(room.app.world().resource::<Messages<SceneWrite>>()).last().cloned();
         let Some(SceneWrite::Agent { id, keys }) = written else { panic!("the scene is told") };

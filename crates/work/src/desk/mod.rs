@@ -14,6 +14,7 @@ mod heartbeat_systems;
 pub mod heartbeats;
 mod message_answers;
 pub mod modules;
+pub mod person_tasks;
 mod saved;
 mod session_edits;
 pub mod session_files;

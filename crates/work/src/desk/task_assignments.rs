@@ -341,6 +341,14 @@ impl TaskAssignments {
         std::mem::take(&mut self.told)
     }
 
+    /// The unfinished tasks that sessions are waiting for: path, id and session.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let asked = self.asked.iter().map(|one| (one.path.as_str(), one.id.as_str(), one.session.as_str()));
+        let assigned =
+            self.all.iter().filter_map(|one| Some((one.path.as_str(), one.id.as_str(), one.asked_in.as_deref()?)));
+        asked.chain(assigned)
+    }
+
     /// The ids of the sessions that are waiting for a task.
     pub fn waiting_sessions(&self) -> BTreeSet<&str> {
         let asked = self.asked.iter().map(|one| one.session.as_str());

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, RunNode};
 use super::approval_question::{Grant, TimedGrant};
+use super::command_code::KnownCode;
 use super::hand_over_result::given;
 use super::message_notes::{MAX_ATTACHED_BYTES, MessageNote, ReplyNote};
 use super::settings::KernelSettings;
@@ -164,6 +165,9 @@ pub struct Kernel {
     pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
     /// Permissions that a person granted to an agent until a given time.
     pub(super) timed_grants: BTreeSet<TimedGrant>,
+    /// The contents of the files that commands run.
+    #[serde(default)]
+    pub(super) known_code: KnownCode,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
     /// The activations that already had their turn, if single-step mode is on.
@@ -381,6 +385,7 @@ impl Kernel {
             last_signal: None,
             outputs: Vec::new(),
             proposed: None,
+            unmerged: Vec::new(),
             told: String::new(),
             is_unwritten: true,
             written_tick: 0,

@@ -18,9 +18,10 @@ use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::EventLog;
 use crate::mind::headings::SUBJECT;
 use crate::mind::untrusted_text::{name, push_fenced, quoted};
-use crate::schedule::{RoomPaused, SimClock, TICKS_PER_SEC};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::tools::PLANNER;
 use crate::workspace::files::FileContent;
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// The prefix of the ids of its work orders.
@@ -146,7 +147,7 @@ pub(in crate::desk) fn deliver_new_lines(
     mut streams: ResMut<Streams>,
     mut context: DeliveryContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
 ) {
     let mut causes: BTreeMap<String, Seq> = BTreeMap::new();
     for change in changes.read().filter(|change| is_stream(&change.path)) {
@@ -167,7 +168,7 @@ pub(in crate::desk) fn deliver_new_lines(
         streams.bypass_change_detection().due.extend(waiting);
     }
     let has_work = !streams.due.is_empty() || !streams.ordered.is_empty();
-    if !has_work || standstill.is_some_and(|standstill| standstill.holds()) {
+    if !has_work || held.holds() {
         return;
     }
     let streams = streams.bypass_change_detection();
