@@ -218,7 +218,7 @@ fn one_letter_is_read_after_every_failure_and_every_cure() {
             room.run(60.0);
             assert_eq!(room.unread().len(), 1, "{what}");
             assert_eq!(room.waits().len(), 1, "{what}: the agent says why it waits");
-            // It is tried from time to time: every 1, 2, 4, 4, … seconds, or every 4, 8, … if a key or a model is refused.
+            // It is tried from time to time: after 1, 2, 4, 4, … seconds, or 1, 2, 4, 8, … if a key or a model is refused.
             let most = if matches!(status, 500 | 503 | 429 | 408) { 22 } else { 7 };
             assert!(room.calls() - before <= most, "{what}: {} calls", room.calls() - before);
             let (calls, cured) = (room.calls(), cure != Cure::OtherProvider);
