@@ -361,7 +361,7 @@ mod tests {
     fn a_paused_room_draws_rarely() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
-        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).expect("the starter scene opens");
         room.run_ticks(60);
         room.world().expect("it is open").resource_mut::<SimClock>().paused = true;
@@ -396,7 +396,7 @@ mod tests {
             folder
         };
         let (one, other) = (workspace(), workspace());
-        let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).expect("the starter scene opens");
         let services = WindowServices::of(&mut room, None);
         let mut screen = Screen::with_services(Some(false), services);

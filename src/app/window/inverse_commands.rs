@@ -151,7 +151,7 @@ impl<'w> PendingRoom<'w> {
         let roster = self.world.resource::<Roster>();
         let entity = roster.key(agent).and_then(|key| roster.entity(key))?;
         let position = self.world.get::<Home>(entity)?.0;
-        Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position }))
+        Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position, by: None }))
     }
 
     /// Gives a new agent an unused id, by which the inverse removes it.

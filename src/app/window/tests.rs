@@ -83,7 +83,7 @@ impl Fixture {
             scene: Some("test".into()),
             watch,
             provider: Some("offline".into()),
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let room = OpenRoom::open(options).expect("the room opens");
         let mut fixture = Self { folder, room, state: UiState::default(), shell: Shell::default() };

@@ -12,11 +12,11 @@ pub(super) fn turn(number: usize, count: usize) -> String {
 }
 
 // Approval card: preview
-pub(super) fn more_lines(number: usize) -> String {
-    match number {
-        1 => "1 more line".to_owned(),
-        many => format!("{many} more lines"),
-    }
+pub(super) const PREVIOUS_ROWS: &str = "Previous lines";
+pub(super) const NEXT_ROWS: &str = "Next lines";
+
+pub(super) fn rows_of(first: usize, last: usize, count: usize) -> String {
+    format!("Lines {first} to {last} of {count}")
 }
 
 // Approval card: scope of a permission

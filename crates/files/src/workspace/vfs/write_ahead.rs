@@ -120,11 +120,14 @@ impl Executor {
             history(&error)
         })?;
         self.reached(LastStep::Recorded);
-        let placed = self.root.put_in_place(path, &beside, over);
-        if !matches!(placed, Ok(Replacement::Replaced)) {
+        let placed = self.root.put_in_place_keeping(path, &beside, over);
+        let Ok((Replacement::Replaced, old_file)) = placed else {
             self.root.drop_beside(path, &beside);
             self.revert_write(order, path, step, &head)?;
             return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
+        };
+        if let (Some(file), Some((old, _))) = (old_file, now) {
+            self.unfinished.watch(path, file, old);
         }
         self.reached(LastStep::InPlace);
         let found = self.root.metadata(path).map_err(|trouble| path_failure(path, &trouble))?;

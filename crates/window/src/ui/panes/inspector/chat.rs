@@ -6,6 +6,7 @@ use super::log_index::AgentLog;
 use super::whole_answers::WholeAnswers;
 use super::{collapsible, texts};
 use crate::base::text;
+use crate::mind::spoken::OFFLINE;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
@@ -83,6 +84,9 @@ pub(super) fn live_chat(
         }
         let lines = pane.whole.complete(&chat.lines, agent_log, cx);
         lines_ui(ui, &name, &agent.name, &lines, pane, theme, commands);
+        if detail.answered_by == OFFLINE && !lines.is_empty() {
+            ui.label(widgets::small(texts::SIMULATED, theme));
+        }
         live_answer_ui(ui, agent, detail, chat, theme, commands);
     });
 }
