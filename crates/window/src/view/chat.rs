@@ -20,6 +20,8 @@ use crate::workspace::{session_files, yaml};
 
 /// Of longer texts, the beginning is shown at first.
 pub const SHOWN_CHARS: usize = 8_000;
+/// Longer arguments and results of tool calls are truncated; the session file has them whole.
+const TOOL_CHARS: usize = 100_000;
 /// Maximum length of a call's subject, in characters.
 const ABOUT_CHARS: usize = 80;
 /// Argument names that contain the subject of a call, most specific first.
@@ -64,7 +66,7 @@ pub enum ToolLineOutcome {
     Asked(String),
     /// It returned a result to the model.
     Answered {
-        /// The whole result.
+        /// The result; a very long one is truncated.
         text: String,
         /// Number of characters of the whole result.
         chars: usize,
@@ -173,7 +175,7 @@ fn nested_approval(calls: &[Call], number: usize) -> Option<ToolLineOutcome> {
 }
 
 fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolLineOutcome {
-    ToolLineOutcome::Answered { text: text.to_owned(), chars: text.chars().count(), end }
+    ToolLineOutcome::Answered { text: truncate(text, TOOL_CHARS), chars: text.chars().count(), end }
 }
 
 /// A result whose call is unknown.
@@ -195,10 +197,10 @@ fn short(about: Option<&str>) -> String {
 
 /// Arguments as readable text: one per line, strings unquoted.
 fn format_arguments(arguments: &Value) -> String {
-    match arguments {
+    let text = match arguments {
         Value::Object(map) => {
             let lines = map.iter().map(|(key, value)| match value {
-                Value::String(text) => format!("{key}: {text}"),
+                Value::String(text) => format!("{key}: {}", truncate(text, TOOL_CHARS)),
                 other => format!("{key}: {other}"),
             });
             lines.collect::<Vec<_>>().join("\n")
@@ -206,7 +208,8 @@ fn format_arguments(arguments: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
         other => other.to_string(),
-    }
+    };
+    truncate(&text, TOOL_CHARS)
 }
 
 /// The chat between an agent and its model.

@@ -55,14 +55,16 @@ impl Keyboard {
         !is_recent(self.text_secs, now_secs)
     }
 
-    /// Whether no character was typed within the last second.
-    pub(super) fn is_idle(self, now_secs: f64) -> bool {
-        !is_recent(self.character_secs, now_secs)
+    /// Whether the person has chosen the widget that has the focus.
+    pub(super) fn is_chosen(self, focused: Option<Id>) -> bool {
+        self.chosen.is_some() && self.chosen == focused
     }
 
-    /// Whether a key may decide something, given the widget that has the focus.
-    pub(super) fn may_decide(self, focused: Option<Id>, now_secs: f64) -> bool {
-        self.chosen.is_some() && self.chosen == focused && self.is_idle(now_secs)
+    /// Whether a key may decide something, given the widget that has the focus. A key that writes a character may not
+    /// follow any other closely, so that no word decides.
+    pub(super) fn may_decide(self, focused: Option<Id>, writes_character: bool, now_secs: f64) -> bool {
+        let last = if writes_character { self.character_secs } else { self.text_secs };
+        self.is_chosen(focused) && !is_recent(last, now_secs)
     }
 }
 
@@ -162,15 +164,17 @@ mod tests {
     fn a_key_decides_only_where_it_was_chosen_and_not_after_typing() {
         let (card, room) = (Id::new("card"), Id::new("room"));
         let chosen = Keyboard { chosen: Some(card), ..Keyboard::default() };
-        assert!(chosen.may_decide(Some(card), 9.0));
-        assert!(!chosen.may_decide(Some(room), 9.0) && !chosen.may_decide(None, 9.0), "the focus went elsewhere");
-        assert!(!Keyboard::default().may_decide(None, 9.0), "nothing was chosen");
+        let may_decide = |keyboard: Keyboard, focused, now_secs| keyboard.may_decide(focused, true, now_secs);
+        assert!(may_decide(chosen, Some(card), 9.0));
+        assert!(!may_decide(chosen, Some(room), 9.0) && !may_decide(chosen, None, 9.0), "the focus went elsewhere");
+        assert!(!may_decide(Keyboard::default(), None, 9.0), "nothing was chosen");
         let mut keyboard = chosen;
         keyboard.note(true, 9.0);
-        assert!(!keyboard.may_decide(Some(card), 9.9) && keyboard.may_decide(Some(card), 10.0));
+        assert!(!may_decide(keyboard, Some(card), 9.9) && may_decide(keyboard, Some(card), 10.0));
+        assert!(keyboard.may_decide(Some(card), false, 9.1), "Delete is no part of a word");
         assert!(keyboard.may_command(9.1), "shortcuts may follow each other");
         keyboard.note(false, 11.0);
         assert!(!keyboard.may_command(11.9) && keyboard.may_command(12.0));
-        assert!(!keyboard.may_decide(Some(card), 99.0), "text was typed there, so it is to be chosen again");
+        assert!(!may_decide(keyboard, Some(card), 99.0), "text was typed there, so it is to be chosen again");
     }
 }

@@ -96,14 +96,25 @@ pub fn pressed<'t>(
         Event::Key { key, pressed: true, modifiers, .. } => {
             let matches =
                 |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
+            let writes_character = keyboard::writes_character(*key, *modifiers);
             let may_invoke = |command: &&CommandInfo| match command.decides {
-                true => keyboard.may_decide(focused, now_secs),
-                false => keyboard.may_command(now_secs) || !keyboard::writes_character(*key, *modifiers),
+                true => keyboard.may_decide(focused, writes_character, now_secs),
+                false => keyboard.may_command(now_secs) || !writes_character,
             };
             let mut applicable = table.all().iter().filter(is_applicable).filter(may_invoke);
             applicable.find(|command| command.keys.iter().any(matches))
         }
         _ => None,
+    };
+    // A key that would decide something, were it not for its haste, is no text.
+    let is_too_early = |event: &Event, keyboard: Keyboard| match event {
+        Event::Key { key, pressed: true, modifiers, .. } if keyboard.is_chosen(focused) => {
+            let matches =
+                |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
+            let mut deciding = table.all().iter().filter(is_applicable).filter(|command| command.decides);
+            deciding.any(|command| command.keys.iter().any(matches))
+        }
+        _ => false,
     };
     let mut walks_the_room = false;
     let has_keys =
@@ -119,7 +130,8 @@ pub fn pressed<'t>(
             // The character of a key comes as an event of its own, before that of the key.
             let is_text = keyboard::is_text(event) && !(has_keys && matches!(event, Event::Text(_)));
             if is_text || (is_typing && is_key) {
-                keyboard.note(!is_typing && command.is_some(), now_secs);
+                let is_shortcut = command.is_some() || is_too_early(event, keyboard);
+                keyboard.note(!is_typing && is_shortcut, now_secs);
             }
             if command.is_some_and(|command| TAB_COMMANDS.contains(&command.id)) {
                 walks_the_room = true;
@@ -147,7 +159,7 @@ pub fn consume(ui: &Ui, id: &str) -> bool {
         return false;
     }
     let Some(command) = CommandTable::standard().find(id) else { return false };
-    if command.decides && !Keyboard::load(ui.ctx()).is_idle(ui.input(|input| input.time)) {
+    if command.decides && !Keyboard::load(ui.ctx()).may_command(ui.input(|input| input.time)) {
         return false;
     }
     let pressed = |keys: &&KeyboardShortcut| ui.input_mut(|input| input.consume_shortcut(keys));

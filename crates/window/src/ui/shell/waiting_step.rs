@@ -44,7 +44,7 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
     let title = texts::step_asks_you(&asked.step, more);
     if let Some(rect) = memory.rect {
         let keys = ui.interact(rect, widget, Sense::focusable_noninteractive());
-        keys.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, &title));
+        keys.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::question_of(&asked.step)));
     }
     let shown = widgets::card(cx.theme).show(ui, |ui| {
         ui.set_min_width(ui.available_width());

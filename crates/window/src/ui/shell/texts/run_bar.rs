@@ -74,6 +74,10 @@ pub(crate) fn step_asks_you(step: &str, more: usize) -> String {
     format!("Step {step} asks you{more}")
 }
 
+pub(crate) fn question_of(step: &str) -> String {
+    format!("Question of step {step}")
+}
+
 pub(crate) fn comment_on(step: &str) -> String {
     format!("Comment on step {step}")
 }
