@@ -18,6 +18,7 @@ pub mod text_normalization;
 pub mod time_limit;
 pub mod unique_names;
 pub mod urgency;
+pub mod visible_text;
 pub mod yaml;
 mod yaml_depth;
 pub mod yaml_syntax;

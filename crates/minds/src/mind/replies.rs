@@ -24,11 +24,13 @@ use super::work_messages::{ReplyUsage, WorkReplied, WorkReply};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
-use crate::element::{ElementAct, ElementEdit, ElementRefused, MailAct};
+use crate::element::{ElementAct, ElementEdit, ElementRefused, ItemLost, MailAct};
 use crate::log::events::{Compaction, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
-use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsNoted, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{
+    CompactionWanted, Conversation, ConversationEnded, FailureCause, NewsNoted, Think, ThinkDone, ThinkOutcome,
+};
 
 /// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
@@ -147,7 +149,7 @@ pub(super) fn apply_replies(
             Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
-                turn.failed(why, failure.may_be_asked_again(), &mut pending)
+                turn.failed(why, failure.cause(), &mut pending)
             }
         };
         out.done.write(ThinkDone {
@@ -278,6 +280,10 @@ impl Turn<'_, '_, '_, '_> {
     /// made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
+        if parsed.inline > 0 {
+            let remark = "a marker acts only at the start of a line; the others were text, and nothing was done";
+            self.add_feedback(remark.to_owned());
+        }
         if intents.is_empty() {
             if parsed.quoted > 0 {
                 self.add_feedback("markers in quotation marks are text; put markers after what you say".to_owned());
@@ -359,7 +365,7 @@ impl Turn<'_, '_, '_, '_> {
 
     fn compacted(&mut self, summary: &str, pending: &mut PendingRequests) -> ThinkOutcome {
         if summary.trim().is_empty() {
-            return self.failed("the model returned an empty summary".to_owned(), true, pending);
+            return self.failed("the model returned an empty summary".to_owned(), FailureCause::Passing, pending);
         }
         self.remember(MemoryAct::Summary { text: summary.to_owned() });
         let turns = self.session.turns;
@@ -370,7 +376,7 @@ impl Turn<'_, '_, '_, '_> {
         ThinkOutcome::Said { text: String::new() }
     }
 
-    fn failed(&mut self, why: String, passing: bool, pending: &mut PendingRequests) -> ThinkOutcome {
+    fn failed(&mut self, why: String, cause: FailureCause, pending: &mut PendingRequests) -> ThinkOutcome {
         if let Some(Think::Compact) = self.waiting.subject.thought() {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
             let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
@@ -383,7 +389,7 @@ impl Turn<'_, '_, '_, '_> {
             let draft = EventDraft::of(&failed).agent(&self.agent.id).cause(self.cause());
             self.out.log.write(draft);
         }
-        ThinkOutcome::Failed { why, passing }
+        ThinkOutcome::Failed { why, cause }
     }
 }
 
@@ -399,6 +405,20 @@ pub(super) fn report_refusals(
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
             session.note_refused(&refusal.why);
             feedback.add(refusal.why.clone(), room.settings.feedback_at_most);
+        }
+    }
+}
+
+/// Reports to agents which of their items a limit removed.
+pub(super) fn report_lost_items(
+    mut lost: MessageReader<ItemLost>,
+    room: RoomParams,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+) {
+    for ItemLost { author, what, .. } in lost.read() {
+        let entity = room.roster.key(&author.0).and_then(|key| room.roster.entity(key));
+        if let Some((_, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+            feedback.add(what.clone(), room.settings.feedback_at_most);
         }
     }
 }

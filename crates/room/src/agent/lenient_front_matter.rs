@@ -23,13 +23,17 @@ pub(super) struct Entry {
 /// form a list of keys with at least one known key, or if a value is incomplete.
 pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Option<(Vec<Entry>, &'a str)> {
     let (yaml, body) = fenced(text).ok()??;
+    let entries = entries(yaml)?;
+    entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+}
+
+/// The keys of a text that is not valid YAML; `None` if its lines do not form a list of keys, or if a value is
+/// incomplete.
+pub(super) fn entries(yaml: &str) -> Option<Vec<Entry>> {
     refused(yaml).ok()?;
     let blocks = blocks(yaml)?;
-    if blocks.iter().any(Block::is_incomplete) {
-        return None;
-    }
-    let entries: Vec<Entry> = blocks.iter().flat_map(Block::entries).collect();
-    entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+    let is_complete = !blocks.iter().any(Block::is_incomplete);
+    is_complete.then(|| blocks.iter().flat_map(Block::entries).collect())
 }
 
 /// The lines that belong to one key.

@@ -13,6 +13,7 @@ use super::front_matter::{self, FrontMatterError};
 use super::keys::{Keys, LIMITING_KEYS, MIN_SAFETY_MODE};
 use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, KeyMeaning, Limit};
+use super::misplaced_front_matter;
 use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
 use crate::source::first_heading;
@@ -58,7 +59,11 @@ pub fn read(path: &str, text: &str) -> AgentFile {
                 line: front.line_of(key),
             };
             let entries: Vec<Entry> = front.keys.iter().map(entry).collect();
-            return read_entries(path, &text, &entries, (front.body, None));
+            let mut file = read_entries(path, &text, &entries, (front.body, None));
+            if entries.is_empty() {
+                apply_misplaced_limits(path, &text, front.body, &mut file);
+            }
+            return file;
         }
         Err(error) => error,
     };
@@ -66,6 +71,15 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         Some((entries, body)) => read_entries(path, &text, &entries, (body, Some(&error))),
         None => malformed(path, &text, &error, MALFORMED_REMEDY),
     }
+}
+
+/// Applies the limits of keys that were meant as front matter, to a file without front matter.
+fn apply_misplaced_limits(path: &str, text: &str, body: &str, file: &mut AgentFile) {
+    let Some(misplaced) = misplaced_front_matter::find(body) else { return };
+    let lines_above = text[..text.len() - body.len()].matches('\n').count();
+    file.problems.push(misplaced.problem(path, lines_above));
+    file.profile.share_workspace_info &= !misplaced.limits.contains(&Limit::NotTheBoards);
+    file.profile.limits.extend(misplaced.limits);
 }
 
 /// The information about an agent's identity in a file, for telling agent files from other texts.

@@ -17,6 +17,7 @@ use super::large_files;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, FileResult, TextMatch, Unsearched};
 use super::path::{PathAccess, WorkspacePath, quoted};
+use super::program_changes::Programs;
 use super::readers::Readers;
 use super::recent_answers::Recent;
 use super::resolve::{PathError, Root};
@@ -118,6 +119,8 @@ pub(super) struct Executor {
     pub(super) ignored: BTreeSet<String>,
     /// The state of the session files.
     pub(super) sessions: SessionRecords,
+    /// The running programs of agents.
+    pub(super) programs: Programs,
     rights: RightsCache,
     recent: Recent,
     /// A test hook: the step at which to stop as if the process had been killed there.
@@ -164,6 +167,7 @@ impl Executor {
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             sessions: SessionRecords::default(),
+            programs: Programs::default(),
             rights: RightsCache::default(),
             recent: Recent::default(),
             #[cfg(test)]

@@ -404,6 +404,7 @@ fn external_changes_are_noticed_and_reported_once() {
         is_gone,
         displaced_by: None,
         by: None,
+        program: None,
     };
     assert_eq!(
         fixture.outside_changes(),

@@ -12,6 +12,7 @@ use super::path::{FileKind, PathAccess, WorkspacePath};
 use super::resolve::PathError;
 use super::room_files::fingerprint;
 use super::service_events::{OutsideChange, ServiceEvent};
+use crate::base::Author;
 use crate::base::hash::content_hash;
 use crate::safe_fs::EntryMetadata;
 use crate::store::{Durability, FileHead, StoreError};
@@ -64,6 +65,9 @@ impl Executor {
         if is_left || path.kind() == FileKind::Session {
             return Ok(newest);
         }
+        if !is_first_sight && let Some((version, _)) = self.record_program_text(path, text, found)? {
+            return Ok(version);
+        }
         let version = self.record_seen(path, text, found)?;
         // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
         let is_told = layout::is_used_by_room(path.as_str()) && (!must_keep || is_known);
@@ -82,6 +86,7 @@ impl Executor {
                 is_gone: false,
                 displaced_by,
                 by: None,
+                program: None,
             }));
         }
         Ok(version)
@@ -166,7 +171,9 @@ impl Executor {
         }
         let is_newest = |head: &&FileHead| head.is_there && Some(head.hash) == hash;
         let version = self.heads.get(path).filter(is_newest).map(|head| head.version);
-        self.news.push(ServiceEvent::Changed(FileChanged { version, ..FileChanged::new(path, content) }));
+        let changed_ns = read.as_ref().map(|(_, found)| found.changed_ns);
+        let by = self.programs.agent_of(path, changed_ns).unwrap_or_else(Author::user);
+        self.news.push(ServiceEvent::Changed(FileChanged { version, by, ..FileChanged::new(path, content) }));
     }
 
     /// Whether a file has been empty or gone for too short a time to be believed.
@@ -237,7 +244,8 @@ impl Executor {
             }
             self.heads.insert(path.as_str().to_owned(), gone);
         }
-        if !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
+        let is_others = self.record_program_deletion(path).is_none();
+        if is_others && !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
             let path = path.as_str().to_owned();
             self.news.push(ServiceEvent::Outside(OutsideChange {
@@ -246,6 +254,7 @@ impl Executor {
                 is_gone: true,
                 displaced_by: None,
                 by: None,
+                program: None,
             }));
         }
     }
@@ -256,7 +265,8 @@ impl Executor {
         self.note_changed(path.as_str());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);
-        if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
+        let is_changed = entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns));
+        if is_changed && !self.report_program_bytes(path, &found) {
             let path = path.as_str().to_owned();
             self.news.push(ServiceEvent::Outside(OutsideChange {
                 path,
@@ -264,6 +274,7 @@ impl Executor {
                 is_gone: false,
                 displaced_by: None,
                 by: None,
+                program: None,
             }));
         }
     }

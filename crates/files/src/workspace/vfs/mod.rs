@@ -6,10 +6,10 @@
 //!
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (external changes), `unfinished_saves` and `late_writes` (those
-//! that take a while), `first_versions` (what was there before), `watcher` (noticing them), `service` (the thread that
-//! runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world. [`history`] is for
-//! people.
+//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs),
+//! `unfinished_saves` and `late_writes` (those that take a while), `first_versions` (what was there before), `watcher`
+//! (noticing them), `service` (the thread that runs all this), `change_feed` (informing a window), and `bridge`, which
+//! connects it to the world. [`history`] is for people.
 
 mod bridge;
 mod change_feed;
@@ -25,6 +25,7 @@ mod late_writes;
 mod limits;
 pub mod order;
 mod pending_orders;
+mod program_changes;
 mod readers;
 mod recent_answers;
 mod record_retention;
@@ -61,11 +62,12 @@ pub use order::{
 };
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;
+pub use program_changes::{ChangedByProgram, ObservedProgram, ProgramObserver, ProgramOwner};
 pub(super) use readers::is_agent;
 pub use record_text::RecordText;
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
-pub use service_events::{OutsideChange, RecordChanged, SaveReport};
+pub use service_events::{OutsideChange, ProgramChange, RecordChanged, SaveReport};
 pub use user_changes::{NewFile, write_new};
 pub(super) use user_commands::give_orders;
 pub use user_commands::{FileCommand, UserCommandResults};

@@ -242,7 +242,7 @@ impl Executor {
         keep_permission(order, path, &text, "")?;
         self.record_external_text(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
-        let done = FileResult::Deleted { path: path.as_str().to_owned() };
+        let done = FileResult::Deleted { path: path.as_str().to_owned(), version: head.version };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
         let answer = FileAnswer::Changed { done, conflict_with };
         let gone = FileHead { is_there: false, ..head.clone() };
