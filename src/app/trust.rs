@@ -23,9 +23,9 @@ use crate::orchestration::workflow::format as workflow_format;
 use crate::store::Reader;
 use crate::workspace::files::FileContent;
 use crate::workspace::layout::{HEARTBEAT_FILE, is_task_file, read_content};
+use crate::workspace::settings_widenings::widenings_of_files;
 use crate::workspace::task_files::{Status, parse};
 use crate::workspace::trust::Widening;
-use crate::workspace::trust::settings::widenings_of_files;
 use crate::workspace::vfs::records::records_edited_while_closed;
 use crate::workspace::{SettingsSections, WorkspaceTrust, session_files};
 

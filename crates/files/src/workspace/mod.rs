@@ -28,9 +28,11 @@ mod scene_state;
 pub mod secrets;
 pub mod session_files;
 pub mod settings;
+mod settings_choice;
 pub mod settings_edit;
 mod settings_file;
 mod settings_range;
+pub mod settings_widenings;
 pub mod starter;
 pub mod task_files;
 pub mod text_merge;
@@ -106,7 +108,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Tick,
             (
-                trust::apply_trust,
+                settings_file::apply_trust,
                 apply_service_events::apply_service_events,
                 write_failures::try_again,
                 settings_edit::apply_edits,

@@ -1,8 +1,7 @@
 //! Parses settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
 //! settings are reported and ignored; everything else applies.
 
-use std::collections::BTreeMap;
-
+use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde_json::{Map, Value};
 
@@ -11,40 +10,12 @@ use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
 use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
-use super::trust::settings::{Defaults, hold_back_untrusted};
-use super::trust::{TRUST_REMEDY, Widening, WorkspaceTrust};
+use super::settings_choice::{Known, Source, Unknown, choose};
+use super::settings_widenings::{Defaults, hold_back_untrusted};
+use super::trust::{TRUST_REMEDY, TrustAdded, TrustChanged, Widening, WorkspaceTrust};
 use super::yaml;
-use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
-use crate::base::text::{hide_user_info, nearest};
-
-/// A registered section: its name and its keys.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
-    pub(super) keys: Vec<String>,
-}
-
-/// Unknown keys, each with its section, or with the section that it probably belongs to.
-type Unknown = Vec<(&'static str, String, Value)>;
-
-/// The chosen values by section.
-pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
-
-/// One source of settings.
-struct Source<'a> {
-    place: &'a str,
-    text: &'a str,
-    /// The keys that lead to the settings in that text.
-    path: &'a [&'a str],
-}
-
-impl Source<'_> {
-    fn warn(&self, keys: &[&str], what: String, remedy: impl Into<String>) -> Problem {
-        let path: Vec<&str> = self.path.iter().chain(keys).copied().collect();
-        Problem::warning(self.place, what, remedy).at_line(line_of_key(self.text, &path))
-    }
-}
+use crate::base::text::hide_user_info;
 
 /// Whether `settings.yaml` could be read since the room was opened, or does not exist.
 #[derive(Resource, Default)]
@@ -120,6 +91,25 @@ pub(super) fn apply_settings(world: &mut World) {
     world.write_message(ProblemReport { source: format!("settings of {place}"), problems: scene_problems });
 }
 
+/// Applies the person's decisions about the workspace.
+pub(super) fn apply_trust(
+    world: &mut World,
+    mut changes: Local<MessageCursor<TrustChanged>>,
+    mut additions: Local<MessageCursor<TrustAdded>>,
+) {
+    let newest = changes.read(world.resource::<Messages<TrustChanged>>()).last().cloned();
+    let added: Vec<TrustAdded> = additions.read(world.resource::<Messages<TrustAdded>>()).cloned().collect();
+    let mut trust = world.resource::<WorkspaceTrust>().clone();
+    if let Some(TrustChanged(newest)) = newest {
+        trust = newest;
+    }
+    trust.add(added.into_iter().flat_map(|TrustAdded(widenings)| widenings));
+    if *world.resource::<WorkspaceTrust>() != trust {
+        world.insert_resource(trust);
+        apply_settings(world);
+    }
+}
+
 /// The source of the problem with settings that are not trusted.
 const TRUST: &str = "workspace trust: settings";
 /// How many settings the problem names.
@@ -142,14 +132,6 @@ fn untrusted_problem(trust: &WorkspaceTrust, held: &[Widening]) -> Vec<Problem> 
     vec![Problem::warning(first.place.clone(), what, TRUST_REMEDY)]
 }
 
-/// Sorts keys into sections without reporting anything. `is_scene`: see [`choose`].
-pub(super) fn choose_from(sections: &SettingsSections, found: &Map<String, Value>, is_scene: bool) -> Chosen {
-    let known: Vec<Known> =
-        sections.0.iter().map(|section| Known { name: section.name, keys: section.fields() }).collect();
-    let source = Source { place: "", text: "", path: &[] };
-    choose(&known, found, &source, is_scene, (&mut Vec::new(), &mut Unknown::new()))
-}
-
 /// Returns the sections of `settings.yaml`; the problem if it cannot be read.
 fn parse_file(world: &World, text: &str) -> Result<Map<String, Value>, Problem> {
     let is_unknown = world.resource::<KnownFiles>().text(SETTINGS_FILE).is_none();
@@ -169,91 +151,6 @@ fn parse_file(world: &World, text: &str) -> Result<Map<String, Value>, Problem> 
             let what = format!("invalid YAML: {}", error.what);
             Err(Problem::error(SETTINGS_FILE, what, remedy).at_line(error.line))
         }
-    }
-}
-
-/// Sorts keys into sections. `bare` keys, outside of a section, are accepted if they belong to exactly one.
-fn choose(
-    known: &[Known],
-    found: &Map<String, Value>,
-    source: &Source,
-    bare: bool,
-    (problems, unknown): (&mut Vec<Problem>, &mut Unknown),
-) -> Chosen {
-    let mut chosen = Chosen::new();
-    for (name, value) in found {
-        let section = known.iter().find(|section| section.name == name);
-        match (section, value) {
-            (Some(_), Value::Null) => {}
-            // In a section of names, a list of entries with names is equivalent to a mapping.
-            (Some(section), Value::Array(entries)) if section.keys.is_empty() => {
-                for (name, entry) in entries.iter().enumerate().map(|(number, entry)| (named(number, entry), entry)) {
-                    chosen.entry(section.name).or_default().entry(name).or_insert_with(|| entry.clone());
-                }
-            }
-            (Some(section), Value::Object(keys)) => {
-                for (key, value) in keys {
-                    // A section without fixed keys accepts any: its keys are names.
-                    if section.keys.is_empty() || section.keys.contains(key) {
-                        chosen.entry(section.name).or_default().insert(key.clone(), value.clone());
-                    } else {
-                        let what = format!("unknown setting \"{key}\" of \"{name}\"");
-                        let remedy = suggest(key, section.keys.iter().map(String::as_str));
-                        problems.push(source.warn(&[name, key], what, remedy));
-                        unknown.push((section.name, key.clone(), value.clone()));
-                    }
-                }
-            }
-            (Some(section), value) => {
-                unknown.push((section.name, String::new(), value.clone()));
-                problems.push(source.warn(
-                    &[name],
-                    format!("\"{name}\" is a section, not one value"),
-                    "indent its keys below it",
-                ));
-            }
-            (None, value) => match bare_key(known, name, bare) {
-                Ok(section) => {
-                    chosen.entry(section).or_default().insert(name.clone(), value.clone());
-                }
-                Err(remedy) => {
-                    problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy));
-                    let meant = nearest(name, known.iter().map(|section| section.name));
-                    let meant = known.iter().find(|section| Some(section.name) == meant);
-                    if let (Some(section), Value::Object(keys)) = (meant, value) {
-                        unknown.extend(keys.iter().map(|(key, value)| (section.name, key.clone(), value.clone())));
-                    }
-                }
-            },
-        }
-    }
-    chosen
-}
-
-/// Returns the name in an entry of a list; its position if it has none.
-fn named(number: usize, entry: &Value) -> String {
-    let name = entry.get("name").unwrap_or(entry).as_str();
-    name.map_or_else(|| format!("entry {}", number + 1), |name| name.trim().to_owned())
-}
-
-fn bare_key(known: &[Known], key: &str, bare: bool) -> Result<&'static str, String> {
-    let owners: Vec<&'static str> =
-        known.iter().filter(|section| section.keys.iter().any(|own| own == key)).map(|section| section.name).collect();
-    match owners.as_slice() {
-        [owner] if bare => Ok(owner),
-        [] => {
-            let sections = known.iter().map(|section| section.name);
-            let keys = known.iter().filter(|_| bare).flat_map(|section| section.keys.iter().map(String::as_str));
-            Err(suggest(key, sections.chain(keys)))
-        }
-        owners => Err(format!("write it under {}", owners.join(": or "))),
-    }
-}
-
-fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest(word, known.clone()) {
-        Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
     }
 }
 

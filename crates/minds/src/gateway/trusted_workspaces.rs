@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::consent::name_of;
 use super::personal_files::{read_small, write_private};
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 use crate::schedule::{InputJournal, InputQueue, SimClock, TICKS_PER_SEC};
 use crate::workspace::WorkspaceTrust;
 use crate::workspace::trust::{TrustChanged, Widening};
@@ -56,7 +56,7 @@ pub fn load(config_folder: Option<&Path>, workspace: &Path) -> Result<TrustedWor
     let Some(config_folder) = config_folder else { return Ok(TrustedWorkspace::default()) };
     let file = file_of(config_folder, workspace);
     let Some(text) = read_small(&file)? else { return Ok(TrustedWorkspace::default()) };
-    serde_yaml::from_str(&text).map_err(|error| {
+    yaml::from_str(&text).map_err(|error| {
         let what = format!("cannot be read, so the workspace is not trusted: {error}");
         Problem::error(file.display().to_string(), what, "delete it, and decide again with: workshop trust")
     })

@@ -8,12 +8,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::acp::AcpSettings;
 use super::consent::name_of;
 use super::keys::Environment;
-use super::mcp::McpSettings;
 use super::personal_files::read_small;
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 
 /// The name of the file in the config folder.
 pub const UNCONFINED_FILE: &str = "unconfined.yaml";
@@ -73,8 +71,8 @@ pub fn unconfined_problems(environment: &Environment) -> Vec<Problem> {
 }
 
 /// The problems of settings that try to switch a sandbox off, which only the person can.
-pub(super) fn problems_of_settings(mcp: &McpSettings, acp: &AcpSettings) -> Vec<Problem> {
-    let is_off = [(SandboxedPrograms::McpServers, mcp.confined), (SandboxedPrograms::CodingAgents, acp.confined)];
+pub(super) fn problems_of_settings(is_mcp_confined: bool, is_acp_confined: bool) -> Vec<Problem> {
+    let is_off = [(SandboxedPrograms::McpServers, is_mcp_confined), (SandboxedPrograms::CodingAgents, is_acp_confined)];
     let is_off = is_off.into_iter().filter(|(_, confined)| !confined);
     is_off
         .map(|(programs, _)| {
@@ -104,7 +102,7 @@ pub(in crate::gateway) fn of(
 
 fn read(file: &Path) -> Result<BTreeMap<String, Vec<String>>, Problem> {
     let Some(text) = read_small(file)? else { return Ok(BTreeMap::new()) };
-    let parsed: Result<Option<BTreeMap<String, Vec<String>>>, _> = serde_yaml::from_str(&text);
+    let parsed: Result<Option<BTreeMap<String, Vec<String>>>, _> = yaml::from_str(&text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         let what = format!("is not a list of programs by workspace, so all are sandboxed: {error}");
         Problem::error(file.display().to_string(), what, "write lines like /path/of/the/workspace: [mcp]")
@@ -135,10 +133,8 @@ mod tests {
 
     #[test]
     fn a_workspace_that_switches_a_sandbox_off_gets_a_problem_with_the_remedy() {
-        let (mut mcp, mut acp) = (McpSettings::default(), AcpSettings::default());
-        assert!(problems_of_settings(&mcp, &acp).is_empty());
-        (mcp.confined, acp.confined) = (false, false);
-        let problems = problems_of_settings(&mcp, &acp);
+        assert!(problems_of_settings(true, true).is_empty());
+        let problems = problems_of_settings(false, false);
         assert_eq!(problems.len(), 2);
         assert!(problems.iter().all(|problem| problem.remedy.contains(UNCONFINED_FILE)));
     }

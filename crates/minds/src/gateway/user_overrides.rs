@@ -149,7 +149,7 @@ pub(super) fn check_sandboxes(
     mut problems: MessageWriter<ProblemReport>,
 ) {
     if mcp.is_changed() || acp.is_changed() {
-        let found = problems_of_settings(&mcp, &acp);
+        let found = problems_of_settings(mcp.confined, acp.confined);
         problems.write(ProblemReport { source: "settings.yaml: sandboxes".into(), problems: found });
     }
 }

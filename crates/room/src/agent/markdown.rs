@@ -10,7 +10,7 @@ use super::agent_file::{
     title,
 };
 use super::front_matter::{self, FrontMatterError};
-use super::keys::{Keys, LIMITING_KEYS, MIN_SAFETY_MODE};
+use super::keys::{KEYS, Keys, LIMITING_KEYS, MIN_SAFETY_MODE, our_spelling};
 use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, KeyMeaning, Limit};
 use super::misplaced_front_matter;
@@ -26,25 +26,6 @@ pub static FORMAT: AgentFormat = AgentFormat {
     },
     read,
 };
-
-pub(super) const KEYS: &[&str] = &[
-    "id",
-    "agent_type",
-    "name",
-    "description",
-    "model",
-    "tools",
-    "mcp_servers",
-    "skills",
-    "share_workspace_info",
-    "share_user_info",
-    "behaviour",
-    "avatar",
-    "safety_mode",
-    "reads",
-    "writes",
-    "workspace",
-];
 
 /// Parses the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; if that fails as well,
 /// the whole text becomes the instructions of an agent with the least privileges.
@@ -138,25 +119,6 @@ pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy
 pub(super) fn name_of_path(path: &str) -> String {
     let name = title(stem(path));
     if name.is_empty() { "Agent".to_owned() } else { name }
-}
-
-/// Converts a key to our spelling: `shareWorkspaceInfo`, `share-workspace-info` and `behavior`.
-pub(super) fn our_spelling(key: &str) -> String {
-    let mut snake = String::with_capacity(key.len() + 2);
-    for character in key.trim().chars() {
-        if character.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        match character {
-            '-' | ' ' => snake.push('_'),
-            other => snake.extend(other.to_lowercase()),
-        }
-    }
-    match snake.as_str() {
-        "behavior" => "behaviour".to_owned(),
-        "mcpservers" => "mcp_servers".to_owned(),
-        _ => snake,
-    }
 }
 
 /// Reads the keys; `broken` says why they had to be read line by line.

@@ -5,10 +5,9 @@
 use serde_json::Value;
 
 use super::front_matter::refused;
-use super::keys::LIMITING_KEYS;
+use super::keys::{KEYS, LIMITING_KEYS, our_spelling};
 use super::lenient_front_matter;
 use super::limits::{self, KeyMeaning, Limit};
-use super::markdown::{KEYS, our_spelling};
 use crate::base::Problem;
 use crate::base::text_normalization::is_invisible;
 use crate::workspace::yaml;

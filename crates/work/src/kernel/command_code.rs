@@ -6,13 +6,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
 
-use super::activation::{Call, CallProgress};
-use super::core::Kernel;
-use crate::base::ActivationKey;
 use crate::base::text::{one_line, truncate};
-use crate::gate::{AskRule, AskSource, Decision, TouchKind, ask_rules};
+use crate::gate::{AskRule, AskSource, TouchKind};
 use crate::gateway::{SeenCode, SeenFile};
-use crate::tools::ToolPlan;
 
 /// The maximum number of files whose contents are kept.
 const MAX_FILES: usize = 1_000;
@@ -88,38 +84,6 @@ fn described(path: &str, before: Option<&SeenFile>, now: Option<&SeenFile>) -> S
     // Only the beginning of a long file is kept.
     let lines = if lines.is_empty() { "beyond its beginning".to_owned() } else { lines.join(" ") };
     format!("{path}, which it runs, {what} since it was last allowed or shown (+{added} \u{2212}{removed}: {lines})")
-}
-
-impl Kernel {
-    /// The decision about a call whose command would run files that changed: each change needs approval, unless a person
-    /// just allowed the call.
-    pub(super) fn with_changed_code(&self, decision: Decision, call: &Call, plan: Option<&ToolPlan>) -> Decision {
-        let Some((seen, plan)) = call.code.as_deref().zip(plan).filter(|_| !call.is_allowed) else { return decision };
-        let target = plan.touches.first().map_or("", |touch| &touch.target);
-        let changes = self.known_code.changes(seen, target);
-        let mut rules = match decision {
-            Decision::Deny { .. } => return decision,
-            _ if changes.is_empty() => return decision,
-            Decision::Allow => Vec::new(),
-            Decision::Ask { rules, .. } => rules,
-        };
-        rules.extend(changes);
-        Decision::Ask { why: ask_rules::because(&rules), rules }
-    }
-
-    /// Applies a look at the files that a call would run, after which the gate decides about it again.
-    pub(super) fn note_code(&mut self, (key, turn, index): (ActivationKey, u32, usize), seen: SeenCode) {
-        self.known_code.note(&seen);
-        let Some(call) = self.running_call_mut(key, turn, index) else { return };
-        call.code = Some(Box::new(seen));
-        call.looks += 1;
-        (call.is_allowed, call.order) = (false, None);
-        call.progress = CallProgress::Pending;
-        if let Some(activation) = self.activations.get_mut(&key) {
-            activation.is_unwritten = true;
-        }
-        self.is_unsettled = true;
-    }
 }
 
 #[cfg(test)]

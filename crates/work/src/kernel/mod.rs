@@ -16,6 +16,7 @@ mod access;
 pub mod activation;
 pub mod approval;
 pub mod approval_question;
+mod changed_code;
 pub mod command;
 mod command_code;
 mod control;

@@ -1,21 +1,18 @@
 //! Which parts of a workspace a person trusts. A workspace that came from elsewhere is restricted until they do:
 //! nothing in it widens what agents may do, and nothing starts work by itself.
 //!
-//! Reading order: [`Widening`] (one thing that a file wants to be allowed), [`settings_keys`] (which settings widen), and
-//! [`settings`] (the widenings of settings, and the settings without those that are not trusted). What a person trusts
-//! is kept in their config folder, never in the workspace; the room gets it as [`WorkspaceTrust`].
+//! Reading order: [`Widening`] (one thing that a file wants to be allowed) and [`settings_keys`] (which settings widen).
+//! What a person trusts is kept in their config folder, never in the workspace; the room gets it as [`WorkspaceTrust`].
 
-pub mod settings;
 pub mod settings_keys;
 
 use std::collections::BTreeSet;
 
-use bevy::ecs::message::{Message, MessageCursor, Messages};
+use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
-use super::settings_file::apply_settings;
 use crate::schedule::{Input, RoomPaused};
 
 /// What a person can do about a workspace that they have not trusted, or about what is new in it.
@@ -110,25 +107,6 @@ impl Input for TrustChanged {
 /// A person made these widenings in this program, by an edit or an answer, so they are trusted.
 #[derive(Message, Clone, PartialEq, Eq, Debug)]
 pub struct TrustAdded(pub Vec<Widening>);
-
-/// Applies the person's decisions about the workspace.
-pub(super) fn apply_trust(
-    world: &mut World,
-    mut changes: Local<MessageCursor<TrustChanged>>,
-    mut additions: Local<MessageCursor<TrustAdded>>,
-) {
-    let newest = changes.read(world.resource::<Messages<TrustChanged>>()).last().cloned();
-    let added: Vec<TrustAdded> = additions.read(world.resource::<Messages<TrustAdded>>()).cloned().collect();
-    let mut trust = world.resource::<WorkspaceTrust>().clone();
-    if let Some(TrustChanged(newest)) = newest {
-        trust = newest;
-    }
-    trust.add(added.into_iter().flat_map(|TrustAdded(widenings)| widenings));
-    if *world.resource::<WorkspaceTrust>() != trust {
-        world.insert_resource(trust);
-        apply_settings(world);
-    }
-}
 
 /// Whether nothing may start work by itself: the room is paused, or the workspace is restricted.
 #[derive(SystemParam)]

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeSet;
 
+use super::known_programs::name_of;
 use super::words::{Command, parts};
-use super::wrapper_programs::{is_data_console, is_known_reader, name_of, starts_others};
+use super::wrapper_programs::{is_data_console, is_known_reader, starts_others};
 use crate::workspace::vfs::WorkspacePath;
 
 /// The files from which a program takes what it runs, by program, relative to the folder in which it runs.

@@ -5,8 +5,6 @@
 
 use std::sync::LazyLock;
 
-use super::wrapper_programs::name_of;
-
 /// The table, in the order of the file.
 static KNOWN: LazyLock<Vec<KnownProgram>> = LazyLock::new(|| {
     let lines = include_str!("known_programs.txt").lines();
@@ -62,6 +60,12 @@ enum OperandKind {
     Refs,
     Branches,
     Format,
+}
+
+/// The name of a program without its folder and without the extension `.exe`.
+pub fn name_of(program: &str) -> &str {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name.strip_suffix(".exe").unwrap_or(name)
 }
 
 impl KnownProgram {

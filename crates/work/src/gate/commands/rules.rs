@@ -18,8 +18,9 @@ use serde_yaml::{Mapping, Value};
 
 use super::ALLOWLIST_FILE;
 use super::deny_expressions::{DenyExpression, programs_meant};
+use super::known_programs::name_of;
 use super::words::{Command, join, parts};
-use super::wrapper_programs::{covers_nothing, holds_everywhere, name_of};
+use super::wrapper_programs::{covers_nothing, holds_everywhere};
 use crate::base::{Problem, yaml};
 use crate::gate::servers::fits_pattern;
 use crate::workspace::WorkspaceTrust;

@@ -1,7 +1,7 @@
 //! Programs that start other programs or execute code in their options, which a rule for their first word never
 //! covers; and the words that a rule for any other program covers. Pure.
 
-use super::known_programs;
+use super::known_programs::{self, name_of};
 
 /// Programs that start any program they are given. Only a rule with the whole command covers them.
 #[rustfmt::skip]
@@ -61,12 +61,6 @@ const WITH_SUBCOMMANDS: &[&str] = &[
     "rake", "rebar3", "rustup", "rye", "sbt", "snap", "stack", "svn", "systemctl", "task", "terraform", "tmutil",
     "tox", "turbo", "uv", "vagrant", "vitest", "yarn", "yum", "zypper",
 ];
-
-/// The name of a program without its folder and without the extension `.exe`.
-pub fn name_of(program: &str) -> &str {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    name.strip_suffix(".exe").unwrap_or(name)
-}
 
 fn is_one_of(list: &[&str], program: &str) -> bool {
     let name = name_of(program);

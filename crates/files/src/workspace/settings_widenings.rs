@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::settings_keys::{Widens, widens};
-use super::{Widening, WorkspaceTrust};
+use super::layout::SETTINGS_FILE;
+use super::settings::SettingsSections;
+use super::settings_choice::{Chosen, choose_from};
+use super::trust::settings_keys::{Widens, widens};
+use super::trust::{Widening, WorkspaceTrust};
+use super::{scene_file, yaml};
 use crate::base::text::{hide_user_info, truncate};
-use crate::workspace::layout::SETTINGS_FILE;
-use crate::workspace::settings::SettingsSections;
-use crate::workspace::settings_file::{Chosen, choose_from};
-use crate::workspace::{scene_file, yaml};
 
 /// The maximum number of characters of a shown value; a longer one ends with its length.
 const MAX_VALUE_CHARS: usize = 200;
@@ -41,19 +41,14 @@ pub fn widenings_of_files(files: &BTreeMap<String, String>, sections: &SettingsS
 }
 
 /// The widenings of the settings in one file. `below` are the settings that a scene overrides.
-pub(in crate::workspace) fn widenings(
-    place: &str,
-    chosen: &Chosen,
-    below: Option<&Chosen>,
-    defaults: &Defaults,
-) -> Vec<Widening> {
+pub(super) fn widenings(place: &str, chosen: &Chosen, below: Option<&Chosen>, defaults: &Defaults) -> Vec<Widening> {
     let mut chosen = chosen.clone();
     hold_back(place, &mut chosen, below, defaults, |_| false)
 }
 
 /// Removes the widenings that are not trusted from the settings of one file, and returns them. Of a list that would
 /// replace a stricter one, both remain.
-pub(in crate::workspace) fn hold_back_untrusted(
+pub(super) fn hold_back_untrusted(
     place: &str,
     chosen: &mut Chosen,
     below: Option<&Chosen>,
