@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn options(folder: &Path) -> OpenOptions {
     let provider = Some("offline".to_owned());
-    OpenOptions { folder: folder.to_owned(), provider, ..OpenOptions::default() }
+    OpenOptions { folder: folder.to_owned(), provider, ..OpenOptions::trusted() }
 }
 
 fn run(room: &mut Room, ticks: u64) {

@@ -212,7 +212,7 @@ fn edited_memory_files_are_reloaded() {
     {
         write(folder.path(), path, text);
     }
-    let options = OpenOptions { folder: folder.path().to_owned(), watch: true, ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.path().to_owned(), watch: true, ..OpenOptions::trusted() };
     let (mut room, _) = Room::open(&options).unwrap();
     let wait_for_count = |room: &mut Room, wanted: usize| {
         let begun = std::time::Instant::now();

@@ -125,7 +125,7 @@ impl Studio {
             scene: Some("test".into()),
             provider: Some(self.provider.clone()),
             fresh,
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let (mut room, problems) = Room::open(&options).unwrap();
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
@@ -244,7 +244,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.idle();
-    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5), "{:#?}", studio.log());
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 10), "{:#?}", studio.log());
     assert!(studio.all("error").is_empty() && studio.all("warning").is_empty(), "{:#?}", studio.log());
     for name in ["ada", "bob", "cem", "dan", "eva"] {
         assert_eq!(studio.read(&format!("artifacts/{name}.md")), format!("# {name}"));
@@ -587,7 +587,7 @@ fn work_continues_after_the_room_is_reopened() {
         let written = studio.all("file_change").into_iter().filter(|event| event["data"]["path"] == *path).count();
         assert_eq!(written, 1, "{path} was written more than once");
     }
-    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 10));
 }
 
 fn work_waits_for_a_rate_limit_and_continues() {

@@ -113,6 +113,12 @@ impl<'w> PendingRoom<'w> {
                 let back = match &command {
                     // Its home returns to the previous position.
                     AgentCommand::Place { agent, .. } => self.home(agent).into_iter().collect(),
+                    AgentCommand::Pause { agent } => {
+                        vec![RoomAct::Agent(AgentCommand::Resume { agent: agent.clone() })]
+                    }
+                    AgentCommand::Resume { agent } => {
+                        vec![RoomAct::Agent(AgentCommand::Pause { agent: agent.clone() })]
+                    }
                     _ => given(),
                 };
                 Ok((RoomAct::Agent(command), back))

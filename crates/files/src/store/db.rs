@@ -294,6 +294,9 @@ pub(super) fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
     if let Some(what) = far_number(&connection, last_seq).map_err(StoreError::while_doing("read the newest rows"))? {
         return Err(StoreError::Damaged { path: path.to_owned(), what });
     }
+    if let Some(what) = row_without_run(&connection).map_err(StoreError::while_doing("read the runs"))? {
+        return Err(StoreError::Damaged { path: path.to_owned(), what });
+    }
     Ok((connection, last_seq))
 }
 
@@ -399,6 +402,33 @@ fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option
         return Ok(None);
     }
     Ok(Some(format!("it has a record of number {}", last_seq.0)))
+}
+
+/// Finds a row that belongs to a run that is missing: the next run would get its number, and could not be written, or
+/// would continue with what is not its own.
+fn row_without_run(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    for table in ["run_starts", "inputs", "snapshots", "hashes"] {
+        // Steps from run to run with the index of the table, which may have millions of rows.
+        let sql = format!(
+            "WITH RECURSIVE seen(run) AS (SELECT min(run) FROM {table} UNION ALL \
+             SELECT (SELECT min(run) FROM {table} WHERE run > seen.run) FROM seen WHERE seen.run IS NOT NULL) \
+             SELECT run FROM seen WHERE run IS NOT NULL AND run NOT IN (SELECT number FROM runs) LIMIT 1"
+        );
+        if let Some(run) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).optional()? {
+            return Ok(Some(format!("a row of {table} belongs to run {run}, which is missing")));
+        }
+    }
+    // Events have no such index; the oldest and the newest belong to the first and the last run.
+    for order in ["ASC", "DESC"] {
+        let sql = format!(
+            "SELECT run FROM (SELECT run FROM events ORDER BY seq {order} LIMIT 1) \
+             WHERE run NOT IN (SELECT number FROM runs)"
+        );
+        if let Some(run) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).optional()? {
+            return Ok(Some(format!("a row of events belongs to run {run}, which is missing")));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the errors that SQLite finds in the file; empty if it is intact.

@@ -120,7 +120,7 @@ fn in_worktree(agent: &str, done: &FileResult) -> FileResult {
         FileResult::Written { path, version, chars, is_new, .. } => {
             FileResult::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
         }
-        FileResult::Deleted { path } => FileResult::Deleted { path: place(path) },
+        FileResult::Deleted { path, version } => FileResult::Deleted { path: place(path), version: *version },
         FileResult::Renamed { from, to, .. } => FileResult::Renamed { from: place(from), to: place(to), content: None },
     }
 }
@@ -135,7 +135,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
             restored: outcome.restores,
             ..FileChange::new(&**path, by.clone())
         },
-        FileResult::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
+        FileResult::Deleted { path, .. } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
         FileResult::Renamed { from, to, .. } => {
             FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
         }
@@ -165,7 +165,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
     match done {
         FileResult::Written { path, content: Some(text), .. } => note(path, Some(text)),
         FileResult::Written { .. } => {}
-        FileResult::Deleted { path } => note(path, None),
+        FileResult::Deleted { path, .. } => note(path, None),
         FileResult::Renamed { from, to, content } => {
             note(from, None);
             if let Some(text) = content {

@@ -34,6 +34,7 @@ mod settings_range;
 pub mod starter;
 pub mod task_files;
 pub mod text_merge;
+pub mod trust;
 pub mod undo;
 mod unsaved;
 mod unsaved_copies;
@@ -41,13 +42,10 @@ pub mod vfs;
 pub mod workflow_templates;
 mod worktrees_known;
 mod write_failures;
-pub mod yaml;
-pub mod yaml_syntax;
-mod yaml_value;
 
 pub use answer_files::{Answer, AnswerError, AnswerFolder, AnswerWatcher};
 pub use decor::{DECOR_SIDE, Decor, DecorChange, MAX_DECOR};
-pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart};
+pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart, UnreadableFiles};
 pub use problems::{ProblemReport, Problems};
 pub use room_sync::{begin, forget_saved, order_saves, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
@@ -55,9 +53,13 @@ pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
+pub use trust::WorkspaceTrust;
 pub use unsaved::Unsaved;
 pub use vfs::{SaveReport, has_news};
 pub use worktrees_known::WorktreesKnown;
+
+/// The reader and writer of YAML, for the layers above.
+pub use crate::base::{yaml, yaml_syntax};
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -70,6 +72,9 @@ use crate::store::HistoryLimits;
 /// Adds the workspace to the room's app.
 pub fn plugin(app: &mut App) {
     app.init_resource::<KnownFiles>()
+        .init_resource::<UnreadableFiles>()
+        .init_resource::<trust::WorkspaceTrust>()
+        .init_resource::<settings_file::SettingsRead>()
         .init_resource::<Problems>()
         .init_resource::<SceneState>()
         .init_resource::<SettingsSections>()
@@ -86,10 +91,12 @@ pub fn plugin(app: &mut App) {
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
+        .add_input::<trust::TrustChanged>()
         .add_input::<vfs::OutsideChange>()
         .add_input::<vfs::RecordChanged>()
         .add_input::<vfs::FileOutcome>()
         .add_input::<vfs::FileCommand>()
+        .add_tick_message::<trust::TrustAdded>()
         .add_tick_message::<vfs::FileOrder>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
@@ -99,6 +106,7 @@ pub fn plugin(app: &mut App) {
         .add_systems(
             Tick,
             (
+                trust::apply_trust,
                 apply_service_events::apply_service_events,
                 write_failures::try_again,
                 settings_edit::apply_edits,

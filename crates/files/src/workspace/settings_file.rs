@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use serde_json::{Map, Value};
 
-use super::files::KnownFiles;
+use super::files::{KnownFiles, UnreadableFiles};
 use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
 use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
+use super::trust::settings::{Defaults, hold_back_untrusted};
+use super::trust::{TRUST_REMEDY, Widening, WorkspaceTrust};
 use super::yaml;
 use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
@@ -44,7 +46,12 @@ impl Source<'_> {
     }
 }
 
-/// Sets every section from `settings.yaml` and the scene. If `settings.yaml` is not valid YAML, nothing changes.
+/// Whether `settings.yaml` could be read since the room was opened, or does not exist.
+#[derive(Resource, Default)]
+pub(super) struct SettingsRead(bool);
+
+/// Sets every section from `settings.yaml` and the scene. If `settings.yaml` cannot be read, nothing changes; if it
+/// never could be, each section is as strict as the file could have meant it.
 pub(super) fn apply_settings(world: &mut World) {
     let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
     let known: Vec<Known> =
@@ -57,44 +64,45 @@ pub(super) fn apply_settings(world: &mut World) {
 
     let file = Source { place: SETTINGS_FILE, text: &text, path: &[] };
     let mut problems = Vec::new();
-    let of_file = match yaml::parse(&text) {
-        Ok(Value::Null) => Map::new(),
-        Ok(Value::Object(keys)) => keys,
-        Ok(_) => {
-            problems.push(Problem::error(
-                SETTINGS_FILE,
-                "is not a mapping of sections",
-                "write \"section:\" and indent its keys below",
-            ));
-            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
-            sections.iter().for_each(|section| (section.not_understood)(world, None));
+    let of_file = parse_file(world, &text);
+    let is_read = of_file.is_ok();
+    let was_read = world.resource::<SettingsRead>().0;
+    let of_file = match of_file {
+        Ok(keys) => keys,
+        Err(problem) if was_read => {
+            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems: vec![problem] });
             return;
         }
-        Err(error) => {
-            let remedy = "fix this line; until then the previous settings stay in use";
-            problems.push(
-                Problem::error(SETTINGS_FILE, format!("invalid YAML: {}", error.what), remedy).at_line(error.line),
-            );
-            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
-            sections.iter().for_each(|section| (section.not_understood)(world, None));
-            return;
+        Err(problem) => {
+            problems.push(problem);
+            Map::new()
         }
     };
+    world.resource_mut::<SettingsRead>().0 = is_read;
     let mut unknown = Unknown::new();
     let mut chosen = choose(&known, &of_file, &file, false, (&mut problems, &mut unknown));
     let scene = Source { place: &place, text: &scene_text, path: &["settings"] };
     let mut scene_problems = Vec::new();
-    for (section, keys) in choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown)) {
+    let mut in_scene = choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown));
+    let trust = world.resource::<WorkspaceTrust>().clone();
+    let defaults: Defaults = sections.iter().map(|section| (section.name, (section.defaults)())).collect();
+    let mut held = hold_back_untrusted(SETTINGS_FILE, &mut chosen, None, &defaults, &trust);
+    held.extend(hold_back_untrusted(&place, &mut in_scene, Some(&chosen), &defaults, &trust));
+    world.write_message(ProblemReport { source: TRUST.into(), problems: untrusted_problem(&trust, &held) });
+    for (section, keys) in in_scene {
         chosen.entry(section).or_default().extend(keys);
     }
     for section in &sections {
         let keys = chosen.remove(section.name).unwrap_or_default();
         let unusable = set(world, section, keys.clone());
         for (key, value) in unknown.iter().filter(|(of, ..)| *of == section.name).map(|(_, key, value)| (key, value)) {
-            (section.not_understood)(world, Some((key.as_str(), value)));
+            (section.not_understood)(world, key, value);
+        }
+        if !is_read {
+            (section.unread)(world);
         }
         for (key, error) in unusable {
-            (section.not_understood)(world, Some((key.as_str(), keys.get(&key).unwrap_or(&Value::Null))));
+            (section.not_understood)(world, &key, keys.get(&key).unwrap_or(&Value::Null));
             let in_scene =
                 of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
             let what = hide_user_info(&format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name));
@@ -110,6 +118,58 @@ pub(super) fn apply_settings(world: &mut World) {
     }
     world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
     world.write_message(ProblemReport { source: format!("settings of {place}"), problems: scene_problems });
+}
+
+/// The source of the problem with settings that are not trusted.
+const TRUST: &str = "workspace trust: settings";
+/// How many settings the problem names.
+const MAX_NAMED: usize = 5;
+
+/// The problem with settings that have no effect because the person has not trusted them.
+fn untrusted_problem(trust: &WorkspaceTrust, held: &[Widening]) -> Vec<Problem> {
+    if trust.is_restricted() {
+        let what = "this workspace is restricted until you trust it: agents ask before everything, it names no model, \
+                    and nothing starts work by itself";
+        return vec![Problem::warning("workspace", what, TRUST_REMEDY)];
+    }
+    let Some(first) = held.first() else { return Vec::new() };
+    let mut named: Vec<&str> = held.iter().map(|widening| widening.key.as_str()).take(MAX_NAMED).collect();
+    let more = format!("{} more", held.len().saturating_sub(MAX_NAMED));
+    if held.len() > MAX_NAMED {
+        named.push(&more);
+    }
+    let what = format!("has no effect until you trust it, because you have not seen it yet: {}", named.join(", "));
+    vec![Problem::warning(first.place.clone(), what, TRUST_REMEDY)]
+}
+
+/// Sorts keys into sections without reporting anything. `is_scene`: see [`choose`].
+pub(super) fn choose_from(sections: &SettingsSections, found: &Map<String, Value>, is_scene: bool) -> Chosen {
+    let known: Vec<Known> =
+        sections.0.iter().map(|section| Known { name: section.name, keys: section.fields() }).collect();
+    let source = Source { place: "", text: "", path: &[] };
+    choose(&known, found, &source, is_scene, (&mut Vec::new(), &mut Unknown::new()))
+}
+
+/// Returns the sections of `settings.yaml`; the problem if it cannot be read.
+fn parse_file(world: &World, text: &str) -> Result<Map<String, Value>, Problem> {
+    let is_unknown = world.resource::<KnownFiles>().text(SETTINGS_FILE).is_none();
+    // While an earlier text is known, that one is in use.
+    if let Some(failure) = world.resource::<UnreadableFiles>().failure(SETTINGS_FILE).filter(|_| is_unknown) {
+        return Err(failure.problem(SETTINGS_FILE));
+    }
+    match yaml::parse(text) {
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(_) => {
+            let remedy = "write \"section:\" and indent its keys below";
+            Err(Problem::error(SETTINGS_FILE, "is not a mapping of sections", remedy))
+        }
+        Err(error) => {
+            let remedy = "fix this line; until then the previous settings stay in use";
+            let what = format!("invalid YAML: {}", error.what);
+            Err(Problem::error(SETTINGS_FILE, what, remedy).at_line(error.line))
+        }
+    }
 }
 
 /// Sorts keys into sections. `bare` keys, outside of a section, are accepted if they belong to exactly one.

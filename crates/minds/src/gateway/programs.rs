@@ -13,9 +13,12 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
+use super::command_code::{CodeCheck, SeenCode};
+use super::git_protection;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
+use super::program_access::hidden_in;
 use super::sandbox::{Confinement, Level, Limits, Rights};
 use crate::base::Id;
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
@@ -99,6 +102,8 @@ pub struct ProgramOrder {
     pub settings: ProgramSettings,
     /// Observes which files of the workspace it changes; `None` if nobody needs to know.
     pub observer: Option<ProgramObserver>,
+    /// What to do with the files that it runs.
+    pub code: CodeCheck,
 }
 
 /// A command from the world to the worker for programs.
@@ -128,6 +133,8 @@ pub enum ProgramEnd {
     Stopped,
     /// It could not be started, with the reason.
     NotStarted(String),
+    /// It was not started, because only the contents of the files that it runs were wanted, or others are expected.
+    Seen(SeenCode),
 }
 
 /// A program that has ended.
@@ -217,7 +224,13 @@ pub(super) async fn end_observing(observed: Option<ObservedProgram>) -> ChangedB
 type Ran = (ProgramEnd, String, String);
 
 async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
-    let ProgramOrder { words, root, folder, timeout_secs, settings, .. } = order;
+    let ProgramOrder { words, root, folder, timeout_secs, settings, code, .. } = order;
+    if let Some(workspace) = place.workspace.clone().filter(|_| !code.files.is_empty()) {
+        let looked = tokio::task::spawn_blocking(move || code.unexpected(&workspace)).await;
+        if let Some(seen) = looked.map_err(|_| "the files that it runs cannot be read".to_owned())? {
+            return Ok((ProgramEnd::Seen(seen), String::new(), String::new()));
+        }
+    }
     let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
     let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
     let too_much = CancellationToken::new();
@@ -273,6 +286,9 @@ pub(super) fn start(
     place: &ProgramPlace,
 ) -> Result<(RunningProgram, ChildStdout, ChildStderr), String> {
     let workspace = place.workspace.clone().ok_or("there is no workspace to run it in")?;
+    let mut hidden: Vec<PathBuf> = place.hidden.iter().cloned().collect();
+    // In a part of the workspace, the keys of the whole workspace are hidden, too.
+    hidden.extend(root.iter().flat_map(|_| hidden_in(&workspace)));
     let workspace = root.map_or(workspace.clone(), |root| workspace.join(root));
     let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
     let at = workspace.join(folder);
@@ -294,7 +310,7 @@ pub(super) fn start(
         folder: &workspace,
         new_entries: true,
         network: settings.network,
-        hidden: place.hidden.as_slice(),
+        hidden: &hidden,
         limits: Some(limits),
     };
     let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);
@@ -302,6 +318,7 @@ pub(super) fn start(
     start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");
     let usual = USUAL_VARIABLES.iter().filter(|name| **name != "TERM");
     start.envs(usual.filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    start.envs(git_protection::variables());
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     start.process_group(0);

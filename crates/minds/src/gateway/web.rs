@@ -1,7 +1,7 @@
 //! Web requests of agents: one request and its answer, limited in time and length.
 //!
-//! The gate has already decided whether the address may be requested, for exactly one host: a redirect is only followed
-//! to the same host, and otherwise is itself the answer.
+//! The gate has already decided whether exactly this address may be requested: a redirect is never followed and is
+//! itself the answer, and headers that would choose another host or address are refused.
 
 use std::time::Duration;
 
@@ -17,8 +17,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(30);
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// The maximum number of redirects, all within the same host.
-const MAX_REDIRECTS: usize = 5;
 /// The supported methods.
 pub const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -39,6 +37,49 @@ pub fn web_address(text: &str) -> Result<String, String> {
     }
     url.set_fragment(None);
     Ok(url.into())
+}
+
+/// Headers that are the connection's or that choose which host, address, method or user a server or proxy on the way
+/// takes the request for: a request with them would not be the one that a person or a rule allowed.
+const REFUSED_HEADERS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "forwarded",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-host",
+    "x-http-host-override",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-host",
+    "x-original-url",
+    "x-real-ip",
+    "x-rewrite-url",
+];
+
+/// The beginnings of names of such headers.
+const REFUSED_HEADER_PREFIXES: &[&str] = &["proxy-", "x-forwarded-"];
+
+/// Checks the name of a header that an agent wants to send. The error says why it may not.
+pub fn check_header_name(name: &str) -> Result<(), String> {
+    let folded = name.trim().to_ascii_lowercase().replace('_', "-");
+    let is_refused = REFUSED_HEADERS.contains(&folded.as_str())
+        || REFUSED_HEADER_PREFIXES.iter().any(|prefix| folded.starts_with(prefix))
+        || folded.starts_with(':');
+    if is_refused {
+        return Err(format!("the header {name:?} cannot be set: it would change where or how the request is sent"));
+    }
+    Ok(())
 }
 
 /// A web request.
@@ -169,14 +210,9 @@ impl WebQuestion {
 }
 
 fn client(url: &str) -> reqwest::Result<reqwest::Client> {
-    let same_place = reqwest::redirect::Policy::custom(|attempt| {
-        let first = attempt.previous().first().and_then(|url| Origin::of(url.as_str()));
-        let stays = first.is_some() && Origin::of(attempt.url().as_str()) == first;
-        if stays && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
-    });
     let client = reqwest::Client::builder()
         .user_agent(concat!("workshop/", env!("CARGO_PKG_VERSION")))
-        .redirect(same_place)
+        .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT)
         .pool_max_idle_per_host(0);
@@ -186,6 +222,80 @@ fn client(url: &str) -> reqwest::Result<reqwest::Client> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_that_change_where_a_request_goes_are_refused() {
+        for refused in [
+            "Host",
+            "host",
+            " HOST ",
+            "Proxy-Authorization",
+            "proxy-connection",
+            "X-Forwarded-Host",
+            "x_forwarded_host",
+            "X-Forwarded-For",
+            "Forwarded",
+            "X-Original-URL",
+            "X-Rewrite-URL",
+            "X-HTTP-Method-Override",
+            "Transfer-Encoding",
+            "Content-Length",
+            "Connection",
+            "Upgrade",
+            ":authority",
+            "TE",
+            "Trailer",
+        ] {
+            assert!(check_header_name(refused).is_err(), "{refused}");
+        }
+        for usual in ["Accept", "Authorization", "Content-Type", "X-Token", "If-None-Match", "Cookie", "Range", "Hosts"]
+        {
+            assert_eq!(check_header_name(usual), Ok(()), "{usual}");
+        }
+    }
+
+    /// A server on this computer that answers every request with a redirect to another path of its own.
+    fn redirecting_server() -> (String, std::thread::JoinHandle<Vec<String>>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port of this computer is free");
+        let address = listener.local_addr().expect("it has an address");
+        let served = std::thread::spawn(move || {
+            let mut requests = Vec::new();
+            // The second connection is the test's own, which ends it.
+            for _ in 0..2 {
+                let (mut stream, _) = listener.accept().expect("it is connected to");
+                let mut received = [0; 4096];
+                let length = std::io::Read::read(&mut stream, &mut received).unwrap_or(0);
+                requests
+                    .push(String::from_utf8_lossy(&received[..length]).lines().next().unwrap_or_default().to_owned());
+                let answer = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /admin\r\nContent-Length: 0\r\n\r\n";
+                // The test's own connection may be closed already.
+                drop(std::io::Write::write_all(&mut stream, answer.as_bytes()));
+            }
+            requests
+        });
+        (format!("http://{address}"), served)
+    }
+
+    #[test]
+    fn a_redirect_within_a_host_is_the_answer_and_is_not_followed() {
+        let (server, served) = redirecting_server();
+        let question = WebQuestion {
+            id: "1".into(),
+            method: "POST".into(),
+            url: format!("{server}/public/comment"),
+            headers: vec![("X-Token".into(), "t".into())],
+            body: Some("text".into()),
+        };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+        let answered = runtime.block_on(question.ask(CancellationToken::new()));
+        let answer = answered.result.expect("it answers");
+        assert_eq!((answer.status, answer.url), (307, format!("{server}/public/comment")));
+        assert!(answer.headers.contains(&("location".to_owned(), "/admin".to_owned())));
+        drop(std::net::TcpStream::connect(server.trim_start_matches("http://")));
+        let requests = served.join().expect("the server ends");
+        assert_eq!(requests, ["POST /public/comment HTTP/1.1", ""]);
+    }
 
     #[test]
     fn addresses_are_normalised_or_refused() {

@@ -180,7 +180,23 @@ pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
             sent.text = format!("{}{}:\n", headings::SIGNAL, name(from));
             push_fenced(&mut sent.text, words.trim(), usize::MAX);
         }
+        (Role::User, None) => {
+            if let Some((first, words)) = words_of_others(&message.text) {
+                sent.text = format!("{first}\n");
+                push_fenced(&mut sent.text, words.trim_end(), usize::MAX);
+            }
+        }
         _ => {}
     }
     sent
+}
+
+/// Splits a message with the words of others into the room's line about it and these words; `None` for other messages.
+fn words_of_others(text: &str) -> Option<(&str, &str)> {
+    let (first, words) = text.split_once('\n')?;
+    let of_agent = |prefix: &str| first.starts_with(prefix) && first.ends_with("):");
+    let is_result = first.starts_with(headings::TASK_RESULT) && first.contains('“') && first.ends_with(':');
+    let is_theirs =
+        first.starts_with(headings::NEWS) || of_agent(headings::MESSAGE) || of_agent(headings::ANSWER) || is_result;
+    is_theirs.then_some((first, words))
 }

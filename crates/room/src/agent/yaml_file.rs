@@ -15,7 +15,7 @@ use crate::workspace::yaml;
 /// The format of `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, ignoring case, also as `.yml`.
 pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
 
-const REMEDY: &str = "fix it; until then the whole file is used as instructions, without tools";
+const REMEDY: &str = "fix it";
 
 /// Other names of our keys, in files of this kind.
 const ALIASES: [(&str, &str); 4] =

@@ -238,7 +238,7 @@ fn compaction_comes_first_and_its_failure_delays_nothing() {
     place(&mut room, "rules", "rulebook", json!({}));
     edit(&mut room, "rules", "user", text("Be brief."));
     room.say(CompactionWanted { agent: ada, cause: Seq(1) });
-    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), passing: true });
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), cause: FailureCause::Passing });
     room.run(2);
     assert_eq!(room.get::<AgentState>(ada).0.why(), "summing up what it knows");
     assert!(matches!(room.dues[..], [ThinkDue { think: Think::Compact, .. }]));

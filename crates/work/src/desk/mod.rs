@@ -12,7 +12,9 @@ mod checkin_systems;
 pub mod checkins;
 mod heartbeat_systems;
 pub mod heartbeats;
+mod message_answers;
 pub mod modules;
+pub mod person_tasks;
 mod saved;
 mod session_edits;
 pub mod session_files;
@@ -111,6 +113,7 @@ pub fn plugin(app: &mut App) {
             (
                 task_cache::follow,
                 task_start::start_and_close_tasks,
+                message_answers::deliver_answers,
                 streams::delivery::deliver_new_lines,
                 session_files::apply_saved_files,
                 checkin_systems::check_in,
@@ -123,6 +126,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Ingest, Layer::Desk)),
             (
                 task_start::apply_started_sessions,
+                message_answers::collect_answers,
                 task_start::apply_work_answers,
                 streams::delivery::apply_work_answers,
                 checkin_systems::apply_started_sessions,

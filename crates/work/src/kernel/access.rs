@@ -26,8 +26,11 @@ use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, Work
 use crate::tools::{
     CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, agent_file_name,
 };
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
-use crate::workspace::{KnownFiles, RoomStart, SceneWrite, SettingsEdit, WorktreesKnown};
+use crate::workspace::{
+    KnownFiles, ProblemReport, RoomStart, SceneWrite, SettingsEdit, WorkspaceTrust, WorktreesKnown,
+};
 
 /// The maximum number of characters of results and endings in the log.
 pub(crate) const LOGGED_CHARS: usize = 2_000;
@@ -41,6 +44,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
         files,
         profiles,
         memories,
+        trust: world.get_resource::<WorkspaceTrust>()?,
         keeps_programs_in,
     })
 }
@@ -60,6 +64,9 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) log: ResMut<'w, EventLog>,
     files: Res<'w, KnownFiles>,
     memories: Res<'w, MemoryCounts>,
+    trust: Res<'w, WorkspaceTrust>,
+    /// Rules that a person allowed, which are trusted.
+    pub(super) trusted: MessageWriter<'w, TrustAdded>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
     sandbox: Res<'w, HasSandbox>,
     pub(super) request_queue: Res<'w, RequestQueue>,
@@ -81,6 +88,7 @@ pub(super) struct RoomAccess<'w, 's> {
     pub(super) think_done: MessageWriter<'w, ThinkDone>,
     pub(super) settings_edits: MessageWriter<'w, SettingsEdit>,
     pub(super) file_writes: MessageWriter<'w, SceneWrite>,
+    pub(super) problems: MessageWriter<'w, ProblemReport>,
     pub(super) work_answers: MessageWriter<'w, WorkAnswer>,
     exchanged: MessageWriter<'w, ExchangeAccepted>,
     pub(super) servers: Res<'w, McpServers>,
@@ -189,7 +197,7 @@ impl RoomAccess<'_, '_> {
     }
 
     pub(super) fn bounds_of(&self, kernel: &Kernel, activation: &Activation) -> Bounds {
-        self.bounds(activation, kernel.thread(activation.thread))
+        self.bounds(activation, kernel.thread(activation.thread)).guarding(kernel.command_files())
     }
 
     /// The authority of a call. Nested calls have the authority of a tool's own code.
@@ -215,8 +223,13 @@ impl RoomAccess<'_, '_> {
 
     /// The context for gate decisions.
     pub(super) fn gate_context(&self) -> RoomGateContext<'_> {
-        let (files, profiles, memories) = (&*self.files, &*self.profiles, &*self.memories);
-        RoomGateContext { files, profiles, memories, keeps_programs_in: self.sandbox.0 }
+        RoomGateContext {
+            files: &self.files,
+            profiles: &self.profiles,
+            memories: &self.memories,
+            trust: &self.trust,
+            keeps_programs_in: self.sandbox.0,
+        }
     }
 
     /// Reports what an agent is doing, or why its work does not continue.

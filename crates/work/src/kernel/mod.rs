@@ -17,6 +17,7 @@ pub mod activation;
 pub mod approval;
 pub mod approval_question;
 pub mod command;
+mod command_code;
 mod control;
 #[cfg(test)]
 mod control_tests;
@@ -40,6 +41,7 @@ mod recording;
 mod result_images;
 pub mod sampling;
 mod saved;
+mod server_question;
 mod server_readiness;
 pub mod session;
 mod session_edit;
@@ -91,6 +93,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, OrderAnswered, OrderOutcome, ToolOrder, ToolOrdersWithdrawn};
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -130,6 +133,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<OrderAnswered>()
         .add_tick_message::<CallAnswered>()
         .add_tick_message::<SettingsEdit>()
+        .add_tick_message::<TrustAdded>()
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()

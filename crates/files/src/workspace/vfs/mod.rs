@@ -6,9 +6,10 @@
 //!
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs), `watcher` (noticing them), `service` (the
-//! thread that runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world.
-//! [`history`] is for people.
+//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs),
+//! `unfinished_saves` and `late_writes` (those that take a while), `first_versions` (what was there before), `watcher`
+//! (noticing them), `service` (the thread that runs all this), `change_feed` (informing a window), and `bridge`, which
+//! connects it to the world. [`history`] is for people.
 
 mod bridge;
 mod change_feed;
@@ -16,9 +17,11 @@ mod direct_access;
 mod error_messages;
 mod executor;
 mod external_edits;
+mod first_versions;
 pub mod history;
 mod index;
 mod large_files;
+mod late_writes;
 mod limits;
 pub mod order;
 mod pending_orders;
@@ -36,6 +39,7 @@ mod service;
 mod service_events;
 mod session_records;
 mod session_texts;
+mod unfinished_saves;
 mod user_changes;
 mod user_commands;
 mod watcher;

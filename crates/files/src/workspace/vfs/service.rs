@@ -392,6 +392,9 @@ struct ServiceState {
 impl ServiceState {
     /// Runs until all senders of commands are gone. Returns a problem for each text that could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
+        if self.files.room.is_some() {
+            self.files.keep_first_versions();
+        }
         self.examine_room_files();
         self.plan_poll();
         loop {
@@ -435,12 +438,13 @@ impl ServiceState {
         let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
-        let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
+        let until = [settled, poll, answers, self.saves.due, self.files.unfinished.due].into_iter().flatten().min();
         until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
     }
 
     fn run_due(&mut self) {
         self.saves.write_due(&mut self.files);
+        self.files.merge_late_writes();
         self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
@@ -501,7 +505,7 @@ impl ServiceState {
             Command::ForgetProgram(number) => self.files.forget_program(number),
             Command::Flush(reply) => {
                 // As above: the saves are on disk anyway.
-                let _ = reply.send(self.saves.write_all(&mut self.files));
+                let _ = reply.send(self.saves.write_all_settled(&mut self.files));
             }
         }
     }

@@ -125,7 +125,7 @@ impl Executor {
                     let content = content.clone().map(FileContent::Text);
                     self.report(&author, path, content, Some(*version));
                 }
-                FileResult::Deleted { path } => self.report(&author, path, Some(FileContent::Removed), None),
+                FileResult::Deleted { path, .. } => self.report(&author, path, Some(FileContent::Removed), None),
                 FileResult::Renamed { from, to, content } => {
                     self.report(&author, from, Some(FileContent::Removed), None);
                     self.report(&author, to, content.clone().map(FileContent::Text), None);

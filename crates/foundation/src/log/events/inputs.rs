@@ -263,19 +263,21 @@ impl WorkInput {
                     AnswerPlace::Window => "",
                     AnswerPlace::Terminal => " on the command line",
                     AnswerPlace::File => " in the approvals file",
+                    AnswerPlace::OnAsk => "",
                 };
+                let by = if *answered_in == AnswerPlace::OnAsk { "the option --on-ask" } else { "you" };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
+                        let told = with(&format!("{by} {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         in_brackets(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
                         let whose = context.called(agent);
-                        format!("you {decided} a tool call of {whose}'s work ({})", activation.id())
+                        format!("{by} {decided} a tool call of {whose}'s work ({})", activation.id())
                     }
-                    (None, _) => format!("you {decided} a tool call of {}", activation.id()),
+                    (None, _) => format!("{by} {decided} a tool call of {}", activation.id()),
                 }
             }
         }

@@ -170,32 +170,61 @@ fn is_named(value: &AgentOptionValue, wanted: &str) -> bool {
 
 fn value(id: &str, name: &str, is_mode: bool) -> AgentOptionValue {
     let (id, name) = (plain(id, NAME_CHARS), plain(name, NAME_CHARS));
-    let asks_less = is_mode && (asks_less(&id) || asks_less(&name));
+    let asks_less = is_mode && asks_less(&id, &name);
     AgentOptionValue { id, name, asks_less }
 }
 
-/// Whether a mode with this name asks less often than usual: known names, and likely ones. False positives only cause
-/// one more question to the person.
-fn asks_less(name: &str) -> bool {
-    let word: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    let signs = [
-        "bypass",
-        "yolo",
-        "accept",
-        "autoedit",
-        "autoapprove",
-        "fullauto",
-        "fullaccess",
-        "dontask",
-        "neverask",
-        "alwaysallow",
-        "allowall",
-        "approveall",
-        "skippermission",
-        "unrestricted",
-        "danger",
-    ];
-    word == "auto" || word == "agentfullaccess" || signs.iter().any(|sign| word.contains(sign))
+/// Parts of the names of modes in which an agent asks less often than it could.
+const LESS: [&str; 18] = [
+    "bypass",
+    "yolo",
+    "accept",
+    "autoedit",
+    "autoapprove",
+    "fullauto",
+    "fullaccess",
+    "dontask",
+    "neverask",
+    "noask",
+    "alwaysallow",
+    "allowall",
+    "approveall",
+    "skippermission",
+    "unrestricted",
+    "danger",
+    "smart",
+    "withoutask",
+];
+
+/// Parts of the names of modes in which an agent asks before it acts, or does not act.
+const CAREFUL: [&str; 17] = [
+    "ask",
+    "default",
+    "plan",
+    "readonly",
+    "manual",
+    "architect",
+    "chat",
+    "review",
+    "normal",
+    "safe",
+    "approve",
+    "suggest",
+    "untrusted",
+    "confirm",
+    "strict",
+    "careful",
+    "prompt",
+];
+
+/// Whether an agent asks less often than it could in a mode with this id and name. This is what a mode does whose name
+/// says nothing, such as Codex's `agent` and OpenCode's `build`: they run commands without asking. A wrong guess only
+/// causes one more question to the person.
+fn asks_less(id: &str, name: &str) -> bool {
+    let word = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let words = [word(id), word(name)];
+    let has = |parts: &[&str]| words.iter().any(|word| parts.iter().any(|part| word.contains(part)));
+    has(&LESS) || !has(&CAREFUL)
 }
 
 #[cfg(test)]
@@ -245,10 +274,22 @@ mod tests {
         offer.set_mode("bypassPermissions");
         assert!(offer.mode().expect("it is in one").asks_less);
         assert_eq!(offer.careful_mode().map(|mode| mode.id).as_deref(), Some("default"));
-        for (name, is_less) in
-            [("yolo", true), ("Auto", true), ("Auto Edit", true), ("code", false), ("architect", false)]
-        {
-            assert_eq!(asks_less(name), is_less, "{name}");
+        for (id, name, is_less) in [
+            ("yolo", "Yolo", true),
+            ("auto", "Auto", true),
+            ("autoEdit", "Auto Edit", true),
+            ("smart_approve", "Smart", true),
+            ("code", "Code", true),
+            ("read-only", "Read Only", false),
+            ("agent", "Agent", true),
+            ("agent-full-access", "Agent (full access)", true),
+            ("build", "build", true),
+            ("plan", "plan", false),
+            ("architect", "Architect", false),
+            ("approve", "Approve", false),
+            ("1", "Ask before edits", false),
+        ] {
+            assert_eq!(asks_less(id, name), is_less, "{id}");
         }
     }
 }

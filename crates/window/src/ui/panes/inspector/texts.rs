@@ -93,6 +93,7 @@ pub(super) fn plan_in_a_line(done: usize, all: usize, under_way: Option<&str>) -
 
 // An agent's chat
 
+pub(super) const SIMULATED: &str = "Simulated (offline): no model answers";
 pub(super) const NO_MESSAGES_YET: &str = "No messages yet";
 pub(super) const HOW_MESSAGES_COME: &str = "Give it a task below. Its conversation with the model appears here.";
 pub(super) const EARLIER_MESSAGES: &str = "Earlier messages";
