@@ -158,7 +158,7 @@ fn what_one_agent_shared_is_not_rewritten_by_another() {
     let file = studio.read("memory/knowledge/shared.md");
     assert!(file.starts_with(&line), "Ada's words stay hers: {file}");
     let own: Vec<&str> = file.lines().filter(|line| line.contains(longer)).collect();
-    assert!(own.len() == 1 && own[0].contains("by=bob") && !own[0].contains("k-s1 "), "{file}");
+    assert!(own.len() == 1 && own[0].contains("by=bob") && !own[0].contains("<!-- k-s1"), "{file}");
     let results = studio.results();
     assert!(results[0].starts_with("Saved as k-"), "{results:?}");
 }

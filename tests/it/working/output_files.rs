@@ -34,14 +34,14 @@ const SECRET: &str = "the vault code is 4711";
 const LIMITED: &str = "---\nreads: [artifacts/**]\n---\nYou are Bo.\n";
 const UNLIMITED: &str = "You are Bo.\n";
 
-/// Runs the workflow with an agent that names this path. Returns how the run ended, and everything that was logged or
-/// passed on and contains the secret.
+/// Runs the workflow with an agent that names this path. Returns how the run ended, and everything that was passed on
+/// and contains the secret.
 fn run_naming(path: &str, profile: &str, settings: &str) -> (RunStatus, String) {
     let script = format!(
         "latency: 0.1\nagents:\n  bo:\n    - {{ when: {{ contains: Name a file }}, text: \"path: {path}\" }}\n    - {{ repeat: true, text: Done. }}\n"
     );
     let inbox = format!(
-        "name: Mail\nelements:\n  - {{ id: mail, kind: inbox, owner: ada, position: [1, 1], mail: [{{ from: user, text: \"{SECRET}\" }}] }}\n"
+        "name: Mail\nelements:\n  - {{ id: mail, kind: inbox, owner: ada, position: [1, 1], items: [{{ id: m1, from: user, text: \"{SECRET}\" }}] }}\n"
     );
     let (settings, secret) = (format!("# {SECRET}\n{settings}"), format!("{SECRET}\n"));
     let approvals = format!("- [ ] Nothing to approve: {SECRET}\n");
@@ -53,7 +53,7 @@ fn run_naming(path: &str, profile: &str, settings: &str) -> (RunStatus, String) 
         ("private/plan.md", &secret),
         ("secrets.env", &secret),
         ("memory/knowledge/ada.md", &secret),
-        ("sessions/ada/act-1.session.yaml", &secret),
+        ("sessions/ada.act-1-abcdefgh.session.yaml", &secret),
         ("storage/keys.yaml", &secret),
         ("tasks/approvals.task.md", &approvals),
         ("artifacts/own.md", &secret),
@@ -66,8 +66,9 @@ fn run_naming(path: &str, profile: &str, settings: &str) -> (RunStatus, String) 
     });
     let run = studio.world().resource::<WorkflowRuns>().iter().last().expect("a run has started").clone();
     let run_text = serde_json::to_string(&run).expect("a run is plain data");
-    let texts = studio.log_of_all().iter().map(ToString::to_string).chain([run_text]);
-    let secrets: Vec<String> = texts.filter(|text| text.contains("4711")).collect();
+    let tasks = studio.all("activation").into_iter().map(ToString::to_string);
+    let texts: Vec<String> = tasks.chain([run_text]).collect();
+    let secrets: Vec<String> = texts.into_iter().filter(|text| text.contains("4711")).collect();
     (run.status, secrets.join("\n"))
 }
 
@@ -85,7 +86,7 @@ fn a_file_that_the_steps_agent_may_not_read_is_not_read_for_it() {
         "private/plan.md",
         "secrets.env",
         "settings.yaml",
-        "sessions/ada/act-1.session.yaml",
+        "sessions/ada.act-1-abcdefgh.session.yaml",
         "storage/keys.yaml",
         "tasks/approvals.task.md",
         "scenes/mail.yaml",
@@ -95,7 +96,7 @@ fn a_file_that_the_steps_agent_may_not_read_is_not_read_for_it() {
 }
 
 fn what_is_private_to_others_is_not_read_for_an_agent_without_limits() {
-    for path in ["memory/knowledge/ada.md", "sessions/ada/act-1.session.yaml", "scenes/mail.yaml"] {
+    for path in ["memory/knowledge/ada.md", "sessions/ada.act-1-abcdefgh.session.yaml", "scenes/mail.yaml"] {
         assert_not_read(path, UNLIMITED, "");
     }
 }

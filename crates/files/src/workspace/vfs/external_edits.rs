@@ -237,12 +237,8 @@ impl Executor {
             return;
         }
         self.note_changed(path.as_str());
-        if let Some(head) = &head {
-            let gone = FileHead { is_there: false, ..head.clone() };
-            if let Err(error) = self.versions.change(Durability::Process, |changes| changes.set_head(&gone)) {
-                tracing::warn!("the deletion of {path} could not be recorded: {error}");
-            }
-            self.heads.insert(path.as_str().to_owned(), gone);
+        if let Err(error) = self.mark_deleted(path) {
+            tracing::warn!("the deletion of {path} could not be recorded: {error}");
         }
         let is_others = self.record_program_deletion(path).is_none();
         if is_others && !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
@@ -257,6 +253,14 @@ impl Executor {
                 program: None,
             }));
         }
+    }
+
+    /// Marks a file as deleted in its history, if it has one.
+    pub(super) fn mark_deleted(&mut self, path: &WorkspacePath) -> Result<(), StoreError> {
+        let Some(head) = self.heads.get_mut(path.as_str()).filter(|head| head.is_there) else { return Ok(()) };
+        head.is_there = false;
+        let gone = head.clone();
+        self.versions.change(Durability::Process, |changes| changes.set_head(&gone))
     }
 
     /// Records that something other than text was put at this path.

@@ -355,7 +355,8 @@ impl Executor {
             && !self.heads.contains_key(path.as_str())
         {
             let found = metadata_of(entry);
-            if let Err(error) = self.record_version(path, &text, &found, OUTSIDE) {
+            let recorded = self.record_version(path, &text, &found, OUTSIDE);
+            if let Err(error) = recorded.and_then(|_| self.mark_deleted(path)) {
                 tracing::warn!("the text of {path}, which a program deleted, could not be kept: {error}");
             }
         }

@@ -180,4 +180,8 @@ fn what_programs_did_is_undone_with_the_agents_work() {
     assert!(matches!(&large, Some(Outcome::Unchanged { why }) if why.contains("no longer stored")), "{large:?}");
     // The deletion itself is in the log, which only a room writes.
     assert_eq!(fixture.history("gone.txt"), [version(1, OUTSIDE, "gone")]);
+    fixture.outside_changes();
+    let mut again = fixture.reopen();
+    while again.files.do_idle_task() {}
+    assert!(again.outside_changes().is_empty(), "nobody else changed anything");
 }

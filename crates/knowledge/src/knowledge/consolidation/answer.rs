@@ -180,8 +180,13 @@ fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
     });
     let gone: Vec<Id> = decisions.iter().filter_map(removed).cloned().collect();
     for decision in &mut decisions {
-        if let CandidateAction::Add { edges, .. } = &mut decision.act {
-            edges.retain(|edge| !gone.contains(&edge.target));
+        match &mut decision.act {
+            CandidateAction::Add { edges, .. } => edges.retain(|edge| !gone.contains(&edge.target)),
+            CandidateAction::Keep { id } if gone.contains(id) => {
+                decision.told = Some(format!("{id}, which says the same, is removed, so this one was added"));
+                decision.act = add(&cases[decision.case].candidate);
+            }
+            _ => {}
         }
     }
     decisions
