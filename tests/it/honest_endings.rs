@@ -68,7 +68,8 @@ fn a_run_in_which_every_call_failed_fails_and_status_names_the_provider() {
 }
 
 fn a_run_in_which_a_call_was_answered_succeeds() {
-    let mixed = "default:\n  - { error: { status: 401, message: no } }\n  - { text: Fine., repeat: true }\n";
+    let fails = "lead: [ { error: { status: 401, message: no }, repeat: true } ]";
+    let mixed = &format!("agents:\n  {fails}\n  other: [ {{ text: Fine., repeat: true }} ]\n");
     let room = room("", mixed);
     write(room.path(), "tasks/work.task.md", "## TODO\n- [ ] @lead Count\n- [ ] @other Sum\n");
     let (code, report, stderr) = run(room.path(), &["run", "--for", "5m", "--speed", "max"]);
@@ -131,7 +132,7 @@ agents:
   other:
     - { error: { status: 400, message: "no such thing" }, repeat: true }
 "#;
-    let room = room("safety_mode: full\n", script);
+    let room = room("safety_mode: auto\n", script);
     let (code, report, stderr) = run(room.path(), &TASK);
     assert_eq!(code, Some(1), "{report} {stderr}");
     assert_eq!(report["result"], "All is done.");

@@ -134,7 +134,7 @@ pub fn approval_card(
             ui.spacing_mut().item_spacing.y = SPACE[0];
             head_ui(ui, cx, question, (&agent_name, size.head, turn), &mut commands);
             if size.preview > 0.0 && !question.approval.fields().is_empty() {
-                part(ui, "form", size.preview + 2.0 * approval_preview::MARGIN, |ui| {
+                approval_preview::part(ui, "form", size.preview + 2.0 * approval_preview::MARGIN, |ui| {
                     // The head shows a short question whole.
                     approval_preview::lines_ui(ui, &question.approval.long_question(), cx.theme);
                     form_ui(ui, question.approval.fields(), &mut memory.form, cx.theme);
@@ -169,19 +169,6 @@ pub fn approval_card(
     commands
 }
 
-/// Draws a scrolling part of the card with a fixed height.
-pub(super) fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
-    let size = vec2(ui.available_width(), height);
-    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
-        ui.set_min_size(size);
-        let area = ScrollArea::vertical().id_salt(salt).auto_shrink(false).max_height(height).min_scrolled_height(0.0);
-        area.show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            content(ui);
-        });
-    });
-}
-
 /// Draws who wants what and why it needs approval; at the right, the buttons for other approvals and for the asking
 /// agent.
 fn head_ui(
@@ -193,7 +180,7 @@ fn head_ui(
 ) {
     let size = vec2(ui.available_width(), height);
     let sentences = |ui: &mut Ui| {
-        part(ui, "head", height, |ui| {
+        approval_preview::part(ui, "head", height, |ui| {
             let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
             // The risk comes first, so that it is visible without scrolling.
@@ -294,7 +281,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &st
 fn scope_note_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &str, memory: &CardMemory) {
     let scopes = question.approval.scopes(agent_name);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
-    part(ui, "scope", APPROVAL.scope, |ui| {
+    approval_preview::part(ui, "scope", APPROVAL.scope, |ui| {
         let explanation = match scopes.as_slice() {
             _ if question.approval.of_server.is_some() => "",
             [_] => texts::IS_ALWAYS_ASKED,

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use egui::{CornerRadius, Frame, Id as WidgetId, Label, Margin, RichText, TextStyle, Ui};
+use egui::{
+    Align, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, RichText, ScrollArea, TextStyle, Ui, vec2,
+};
 
 use super::texts;
 use crate::tools::preview_lines::CONTINUATION;
@@ -41,7 +43,7 @@ pub(super) fn preview_ui(
         .corner_radius(CornerRadius::same(RADIUS[0]))
         .inner_margin(Margin::symmetric(SPACE[1] as i8, MARGIN as i8));
     frame.show(ui, |ui| {
-        super::approval_card::part(ui, "preview", height, |ui| {
+        part(ui, "preview", height, |ui| {
             let pages = lines.chunks(PAGE_ROWS).collect::<Vec<_>>();
             *page = (*page).min(pages.len().saturating_sub(1));
             let before = *page;
@@ -58,6 +60,19 @@ pub(super) fn preview_ui(
                 // The next page begins at its top.
                 ui.scroll_to_rect(ui.min_rect(), Some(egui::Align::Min));
             }
+        });
+    });
+}
+
+/// Draws a scrolling part of the card with a fixed height.
+pub(super) fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
+    let size = vec2(ui.available_width(), height);
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        ui.set_min_size(size);
+        let area = ScrollArea::vertical().id_salt(salt).auto_shrink(false).max_height(height).min_scrolled_height(0.0);
+        area.show(ui, |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            content(ui);
         });
     });
 }
