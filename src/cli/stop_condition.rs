@@ -11,7 +11,7 @@ use crate::app::approvals::has_answers;
 use crate::app::clock_driver::EventTap;
 use crate::base::visible_text::visible;
 use crate::desk::person_tasks::{self, PersonTask, TasksBehind};
-use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments};
+use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments, is_returning_answers};
 use crate::gateway::{RequestQueue, SlackCalls};
 use crate::kernel::{Hold, Kernel};
 use crate::learning::Lessons;
@@ -174,6 +174,7 @@ fn is_delivering_messages(world: &World) -> bool {
     (!is_restricted && world.resource::<Streams>().has_pending_messages(now))
         || world.resource::<SlackChannels>().has_pending_batch(now)
         || world.resource::<SlackCalls>().is_first_poll_running()
+        || is_returning_answers(world)
 }
 
 fn has_ticked(world: &World) -> bool {

@@ -77,7 +77,8 @@ impl Room {
             let (id, owner) = (format!("mail-{index}"), format!("a{index}"));
             room.place(json!({ "id": id, "kind": "inbox", "position": [-120, index * 90], "owner": owner }));
         }
-        room.run(20.0);
+        // Everyone has looked at everything before a test begins.
+        room.run(60.0);
         room
     }
 
@@ -104,7 +105,7 @@ impl Room {
         world.resource_mut::<ConversationSettings>().enabled = false;
         let mut attention = world.resource_mut::<AttentionSettings>();
         (attention.retry_least_secs, attention.retry_most_secs) = (1.0, 4.0);
-        (attention.seek_secs, attention.error_secs) = (10.0, 0.5);
+        (attention.seek_secs, attention.error_secs) = (3.0, 0.5);
         world.resource_mut::<crate::simulation::MovementSettings>().speed_units = 2_000.0;
         Self { app, server }
     }

@@ -194,9 +194,16 @@ pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
 /// Splits a message with the words of others into the room's line about it and these words; `None` for other messages.
 fn words_of_others(text: &str) -> Option<(&str, &str)> {
     let (first, words) = text.split_once('\n')?;
-    let of_agent = |prefix: &str| first.starts_with(prefix) && first.ends_with("):");
-    let is_result = first.starts_with(headings::TASK_RESULT) && first.contains('“') && first.ends_with(':');
-    let is_theirs =
-        first.starts_with(headings::NEWS) || of_agent(headings::MESSAGE) || of_agent(headings::ANSWER) || is_result;
+    // Some of these messages begin a session, as its task; a message of another agent then is the task.
+    let (about, is_task) = match first.strip_prefix(headings::TASK) {
+        Some(about) => (about.trim_start(), true),
+        None => (first, false),
+    };
+    let of_agent = |prefix: &str| about.starts_with(prefix) && about.ends_with("):");
+    let is_result = about.starts_with(headings::TASK_RESULT) && about.contains('“') && about.ends_with(':');
+    let is_theirs = about.starts_with(headings::NEWS)
+        || of_agent(headings::ANSWER)
+        || is_result
+        || !is_task && of_agent(headings::MESSAGE);
     is_theirs.then_some((first, words))
 }

@@ -373,7 +373,8 @@ proptest! {
         let hours: Vec<usize> = (0..=rests_after).map(hour).collect();
         let late: Vec<_> = room.late(quiet_from + rests_after * HOUR);
         // A model that never answers is only tried from time to time, and only while something waits for it.
-        let tries = if matches!(manner, Manner::Unavailable | Manner::KeyRefused) { 12 } else { 0 };
+        let fails = matches!(manner, Manner::Unavailable | Manner::KeyRefused | Manner::FailsOften);
+        let tries = if fails { 12 } else { 0 };
         let last = hours.last().copied().unwrap_or_default();
         prop_assert!(last <= tries, "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
     }

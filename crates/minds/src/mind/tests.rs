@@ -477,7 +477,7 @@ fn a_long_session_is_compacted_and_a_failed_compaction_is_delayed() {
         room.work_over(&format!("task {turn}"));
     }
     assert_eq!(room.take::<CompactionWanted>().len(), 1);
-    for failure in [Ok("  [REMEMBER: x] "), Err(FailureKind::Unavailable)] {
+    for failure in [Ok("\n[REMEMBER: x] "), Err(FailureKind::Unavailable)] {
         let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
         room.reply(request.id, failure);
         assert!(matches!(room.outcome(), ThinkOutcome::Failed { .. }));

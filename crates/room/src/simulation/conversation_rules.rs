@@ -192,8 +192,7 @@ pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: 
     }
     if turn.failures >= 2 {
         Some("two turns failed one after another")
-    } else if turn.silences >= 1 {
-        // Whoever would go on would answer itself.
+    } else if turn.silences >= 2 {
         Some("nobody had anything to say")
     } else if conversation.turns_taken >= conversation.turns_at_most {
         Some("everything was said")
@@ -289,15 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_silence_ends_it_so_that_nobody_answers_itself() {
-        for said in 0..4 {
-            let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
-            for _ in 0..said {
-                assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Said), None);
-            }
-            let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
-            assert_eq!(over, Some("nobody had anything to say"));
+    fn two_silences_in_a_row_end_it() {
+        let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
+        for taken in [TurnResult::Silent, TurnResult::Said, TurnResult::Silent] {
+            assert_eq!(turn_taken(&mut conversation, &mut turn, taken), None);
         }
+        let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
+        assert_eq!(over, Some("nobody had anything to say"));
     }
 
     #[test]

@@ -542,7 +542,7 @@ fn two_agents_with_nothing_to_say_end_their_conversation() {
     room.answer = |_| said(" ");
     talk(&mut room, &["ada", "ben"]);
     room.run(ticks(3.0));
-    assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (1, 0));
+    assert_eq!((room.dues.len(), room.events::<events::Message>().len()), (2, 0));
     assert_eq!(room.events::<events::ConversationEnd>()[0].why, "nobody had anything to say");
 }
 

@@ -135,6 +135,18 @@ impl AwaitedAnswers {
     }
 }
 
+/// Whether an answer to a message is about to be delivered.
+pub fn is_returning_answers(world: &World) -> bool {
+    let kernel = world.resource::<Kernel>();
+    let is_final = |one: &AwaitedAnswer| one.thread().is_some_and(|thread| is_over(kernel, thread));
+    world.resource::<Hops>().answers.0.iter().any(|one| one.last.is_some() && is_final(one))
+}
+
+/// Whether the work of a session and everything that it started has ended.
+fn is_over(kernel: &Kernel, thread: ActivationKey) -> bool {
+    kernel.thread(thread).is_none() || kernel.has_ended(thread)
+}
+
 /// Records how the work ended in which messages were read.
 pub(super) fn collect_answers(mut hops: ResMut<Hops>, kernel: Res<Kernel>, mut ended: MessageReader<WorkAnswer>) {
     if hops.answers.is_empty() {
@@ -166,8 +178,7 @@ pub(super) fn deliver_answers(
     if hops.answers.0.iter().all(|one| one.last.is_none()) {
         return;
     }
-    let is_final = |thread: ActivationKey| kernel.thread(thread).is_none() || kernel.has_ended(thread);
-    for (awaited, last) in hops.answers.take_answered(is_final) {
+    for (awaited, last) in hops.answers.take_answered(|thread| is_over(&kernel, thread)) {
         let (AwaitedAnswer { asker, session, .. }, LastEnd { agent: reader, activation, ending, cause }) =
             (&awaited, last);
         let named = roster.agents(&agents).find(|agent| agent.id == reader);

@@ -30,6 +30,7 @@ mod tool_calls;
 
 pub use checkin_systems::CheckIns;
 pub use heartbeats::Heartbeats;
+pub use message_answers::is_returning_answers;
 pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::delivery::Streams;
