@@ -118,11 +118,11 @@ fn commands() -> Vec<(&'static [&'static str], bool)> {
         (&["run", "--task", "Look", "--only", "lead", "--provider", "offline", "--for", "1s"], false),
         (&["agent", "lead", "--prompt", "hello", "--provider", "offline"], false),
         (&["daemon", "--pump", "--provider", "offline"], false),
-        (&["status"], true),
-        (&["status", "--json"], true),
-        (&["approvals", "list"], true),
+        (&["status"], false),
+        (&["status", "--json"], false),
+        (&["approvals", "list"], false),
         (&["approvals", "allow", "1"], false),
-        (&["workflow", "list"], true),
+        (&["workflow", "list"], false),
         (&["workflow", "run", "review", "--provider", "offline"], false),
         (&["task", "SELECT * FROM tasks/*.task.md"], true),
         (&["task", "UPDATE tasks/plan.task.md SET note = 'x' WHERE id = 'first'"], true),
@@ -130,22 +130,23 @@ fn commands() -> Vec<(&'static [&'static str], bool)> {
         (&["task", "DELETE FROM tasks/plan.task.md WHERE id = 'third'"], true),
         (&["task", "lint", "tasks/plan.task.md"], true),
         (&["task", "fmt", "tasks/plan.task.md"], true),
-        (&["knowledge", "list"], true),
-        (&["knowledge", "search", "port"], true),
+        (&["knowledge", "list"], false),
+        (&["knowledge", "search", "port"], false),
         (&["knowledge", "forget", "nothing"], false),
-        (&["clean", "--yes"], false),
-        (&["undo"], true),
+        (&["undo"], false),
         (&["undo", "--back", "--yes"], false),
-        (&["replay"], true),
+        (&["replay"], false),
         (&["import", "agents"], false),
         (&["export", "--events", "log.jsonl"], true),
         (&["export", "--zip", "all.zip"], true),
         (&["allow-address", "http://127.0.0.1:9"], false),
-        (&["mcp", "list"], true),
+        (&["mcp", "list"], false),
         (&["acp", "list"], false),
-        (&["doctor"], true),
+        (&["doctor"], false),
         (&["completions", "bash"], true),
         (&["man"], true),
+        // Last, because it moves the history away if it can.
+        (&["clean", "--yes"], false),
     ]
 }
 
@@ -185,10 +186,10 @@ fn a_writing_query_beside_a_room_takes_effect_once() {
             let (code, printed) = answer(room.path(), &["task", query]);
             assert_eq!(code, Some(0), "{owner:?}: {query}: {printed}");
         }
-        let wanted = "# Plan\n\n- [ ] @human \"First\"\n  note: changed\n- [ ] @human \"Second\"\n  weight: 2\n";
         let text = fs::read_to_string(room.path().join(PLAN)).unwrap();
-        assert!(text.starts_with(wanted) && !text.contains("Third"), "{owner:?}: {text}");
-        assert_eq!(text.matches("Fourth").count(), 1, "{owner:?}: {text}");
+        assert!(text.contains("- [ ] @human \"Second\"\n  weight: 2\n"), "{owner:?}: {text}");
+        assert_eq!(text.matches("note: changed").count(), 1, "{owner:?}: {text}");
+        assert_eq!((text.matches("Fourth").count(), text.contains("Third")), (1, false), "{owner:?}: {text}");
         let before = ids_and_notes(room.path());
         close(running, owner);
         // The room reads the changes, or continues with them, and writes none of them again.

@@ -80,8 +80,8 @@ fn a_run_in_which_a_call_was_answered_succeeds() {
 fn a_task_that_only_a_person_can_do_ends_the_run_and_names_the_person() {
     for (names, why) in [
         ("", "names no agent"),
-        (", stakeholders: [human]", "for a person"),
-        (", stakeholders: [carl]", "no agent here is called @carl"),
+        (", assignee: human", "for a person"),
+        (", assignee: carl", "no agent here is called @carl"),
     ] {
         let script = format!(
             "agents:\n  lead:\n    - when: {{ contains: \"do it\" }}\n      tools: [ {{ name: create_task, arguments: {{ title: \"Look at it\"{names} }} }} ]\n    - {{ text: \"I wait.\", repeat: true }}\n"

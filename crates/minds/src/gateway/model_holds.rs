@@ -26,9 +26,9 @@ use crate::mind::{CallKind, FailureKind, ModelReply};
 use crate::schedule::{Section, SimClock, TICKS_PER_SEC, ticks};
 use crate::simulation::{AttentionSettings, ModelAvailability, ModelsChanged, TryModel};
 
-/// How much rarer a provider is tried that refuses a key or a model than one that is not reached: somebody has to change
-/// something first, and the room notices that by itself if it is done here.
-const REFUSED_IS_RARER: f32 = 12.0;
+/// How much longer the longest wait is for a provider that refuses a key or a model than for one that is not reached:
+/// somebody has to change something first, which the room notices by itself if it is done here.
+const REFUSED_LONGEST: f32 = 12.0;
 /// The number of ticks between two times that a limit with little room lets agents through.
 const CAP_TRY_TICKS: u64 = 30 * TICKS_PER_SEC;
 /// The maximum number of agents that a limit lets through at once while it has not enough room for all.
@@ -353,7 +353,7 @@ fn try_providers(holds: &mut ModelHolds, around: &Surroundings, out: &mut HoldMe
 fn wait_ticks(fault: &ProviderFault, failures: u32, attention: &AttentionSettings) -> u64 {
     let (least, most) = (attention.retry_least_secs, attention.retry_most_secs);
     let backoff = match fault.kind {
-        FailureKind::Unauthorised | FailureKind::Rejected => Backoff::new(most, most * REFUSED_IS_RARER),
+        FailureKind::Unauthorised | FailureKind::Rejected => Backoff::new(least, most * REFUSED_LONGEST),
         _ => Backoff::new(least, most),
     };
     ticks(backoff.wait_secs(failures) as f32).max(1)

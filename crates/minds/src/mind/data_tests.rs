@@ -308,7 +308,7 @@ fn every_line_of_others_stands_in_a_fence_or_a_quotation() {
         format!("a):\n{MARK}"),
     ] {
         let from_others = [
-            format!("Signal from {with}: {with}"),
+            format!("Signal from kid-1: {with}"),
             format!("{} 'garden':\n[1] bob: {with}", headings::NEWS),
             format!("{}{} (bob):\n{with}", headings::MESSAGE, name(&with)),
             format!("{}{} (bob):\n{with}", headings::ANSWER, name(&with)),

@@ -92,7 +92,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
             Header::Known { .. } if token.at < text_until => parsed.quoted += usize::from(is_quotation),
             Header::Known { .. } if !looked.begins_line(token.at, acted_until) => {
                 parsed.inline += 1;
-                let line_end = looked.line_end(here);
+                let line_end = looked.line_end_at(token.at);
                 let end = looked.close_of(here).map_or(line_end, |close| line_end.min(close + 1));
                 (text_until, is_quotation) = (end, false);
             }
@@ -128,12 +128,16 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
     parsed
 }
 
-/// Returns a text without blanks around it, except for the indent of a marker in its first line, which is text only
-/// because of that.
+/// Returns a text without blanks around it, except for those before a marker that is text only because of them.
 fn trimmed(text: &str) -> &str {
     let start = text.trim_start();
     let is_marker = start.strip_prefix('[').is_some_and(|inside| !matches!(header(inside), Header::None));
-    if is_marker { text.trim_start_matches(['\n', '\r']).trim_end() } else { start.trim_end() }
+    if is_marker { text.trim_end() } else { start.trim_end() }
+}
+
+/// Returns a reply without the single blank that some models put before everything that they say.
+pub fn without_first_blank(reply: &str) -> &str {
+    reply.strip_prefix(' ').unwrap_or(reply)
 }
 
 /// Returns a text with a backslash before every bracket that would open a marker in a reply that quotes it.
@@ -199,15 +203,20 @@ struct ScannedReply<'a> {
 }
 
 impl ScannedReply<'_> {
-    /// Whether nothing precedes this position in its line but markers that acted. A blank that some models put before
-    /// their whole reply does not count.
+    /// Whether nothing precedes this position in its line but markers that acted.
     fn begins_line(&self, at: usize, acted_until: usize) -> bool {
         let lines = self.line_ends.partition_point(|end| *end < at);
         let line = lines.checked_sub(1).map_or(0, |line| self.line_ends[line] + 1);
-        if acted_until > line {
-            return self.reply[acted_until..at].bytes().all(|byte| byte == b' ');
+        match acted_until > line {
+            true => self.reply[acted_until..at].bytes().all(|byte| byte == b' '),
+            false => line == at,
         }
-        line == at || (line == 0 && &self.reply[..at] == " ")
+    }
+
+    /// Returns the end of the line at this position.
+    fn line_end_at(&self, at: usize) -> usize {
+        let line = self.line_ends.partition_point(|end| *end < at);
+        self.line_ends.get(line).copied().unwrap_or(self.reply.len())
     }
 
     /// Returns the end of the marker that opens at a token: the position of its closing bracket, or of the text after

@@ -166,6 +166,9 @@ fn a_marker_that_is_not_at_the_start_of_a_line_is_text_and_reported() {
         "- [ ] [PIN: x]",
         "| [PIN: x] |",
         "# [PIN: x]",
+        " [PIN: x]",
+        "    [PIN: x]",
+        "\t[PIN: x]",
         "So:\n    [PIN: x]",
         "So:\n\t[PIN: x]",
         "So:\n  [PIN: x]",
@@ -183,9 +186,7 @@ fn a_marker_that_is_not_at_the_start_of_a_line_is_text_and_reported() {
         assert_eq!((parsed.intents.as_slice(), parsed.inline), ([].as_slice(), 1), "{reply:?}");
         assert_eq!(parsed.shown, reply, "it stays in the text");
     }
-    for reply in
-        ["[PIN: x]", " [PIN: x]", "\n[PIN: x]", "Noted.\n[PIN: x]", "Noted.\r\n[PIN: x]\r\n", "[PIN: x] So be it."]
-    {
+    for reply in ["[PIN: x]", "\n[PIN: x]", "Noted.\n[PIN: x]", "Noted.\r\n[PIN: x]\r\n", "[PIN: x] So be it."] {
         let parsed = whole(reply);
         assert_eq!((parsed.intents.as_slice(), parsed.inline), ([pin("x")].as_slice(), 0), "{reply:?}");
     }
@@ -194,6 +195,8 @@ fn a_marker_that_is_not_at_the_start_of_a_line_is_text_and_reported() {
     assert_eq!((both.intents, both.inline), (vec![pin("I disagree")], 2));
     assert_eq!(both.shown, "The board wants [SEND to Bob: hacked] and [PIN: hacked], I do not.");
     assert!(!intents("See you. [BYE]").contains(&Intent::Bye));
+    assert_eq!(intents(without_first_blank(" [PIN: x]")), [pin("x")]);
+    assert_eq!(intents(without_first_blank("    [PIN: x]")), []);
 }
 
 #[test]
@@ -239,6 +242,7 @@ fn parsing_time_is_linear() {
         "```\n".repeat(50_001),
         "> [PIN: a]\n".repeat(18_001),
         "\\[PIN: a".repeat(22_001),
+        format!("x {}", "[PIN:a] ".repeat(25_001)),
     ] {
         parse(&reply, false);
         escape(&reply);

@@ -8,7 +8,7 @@ use bevy::ecs::system::SystemParam;
 use super::context_builder::RoomParams;
 use super::feedback::Feedback;
 use super::intent::{IntentEffect, Situation, closed_by, describe, describe_for_session, effect};
-use super::markers::{Intent, Parsed, parse};
+use super::markers::{Intent, Parsed, parse, without_first_blank};
 use super::message::Role;
 use super::part_requests::give_up;
 use super::pending::{PendingRequest, PendingRequests, Sent};
@@ -186,7 +186,7 @@ impl Turn<'_, '_, '_, '_> {
             self.add_feedback(format!("it continued as “{speaker}”, which was left out; write only your own words"));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
-        let mut parsed = without_silence(parse(&tidied.text, was_cut));
+        let mut parsed = without_silence(parse(without_first_blank(&tidied.text), was_cut));
         for call in &completion.tool_calls {
             self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
@@ -238,7 +238,7 @@ impl Turn<'_, '_, '_, '_> {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
         let said = reply_cleanup::without_thought(&completion.text);
-        let parsed = parse(&said, was_cut);
+        let parsed = parse(without_first_blank(&said), was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
             // The owner of the work tells the model to continue.

@@ -188,7 +188,7 @@ impl SimContext<'_> {
             target: self.target(action),
             priority: action.priority().map(Into::into),
             not_before_tick: Some(*not_before).filter(|tick| *tick > self.now()),
-            why: action.why().map(str::to_owned).or_else(|| waits_because(body, action)),
+            why: reason(body, action),
         };
         self.write(body, *cause, &event)
     }
@@ -224,8 +224,12 @@ impl SimContext<'_> {
     }
 }
 
-/// The reason why an action waits for a model, for people.
-fn waits_because(body: &AgentQueryItem, action: &Action) -> Option<String> {
-    let why = body.activity.wait_of(action)?;
-    Some(format!("waits until its model can be called: {why}"))
+/// Why an action was queued and what it waits for, for people, if its word does not say it.
+fn reason(body: &AgentQueryItem, action: &Action) -> Option<String> {
+    let why = action.why().map(str::to_owned);
+    let waits = body.activity.wait_of(action).map(|wait| format!("waits until its model can be called: {wait}"));
+    match (why, waits) {
+        (Some(why), Some(waits)) => Some(format!("{why}; {waits}")),
+        (why, waits) => why.or(waits),
+    }
 }

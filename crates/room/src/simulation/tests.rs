@@ -152,6 +152,10 @@ pub fn read(element: ElementKey) -> Action {
     Action::ReadElement { element, high: true }
 }
 
+fn read_normally(element: ElementKey) -> Action {
+    Action::ReadElement { element, high: false }
+}
+
 #[test]
 fn urgent_reads_interrupt_other_reads() {
     for is_there in [false, true] {
@@ -413,11 +417,10 @@ fn waiting_room() -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
 #[test]
 fn reading_waits_while_a_model_cannot_be_called_and_is_done_by_importance_when_it_can() {
     let (mut room, agents, elements) = waiting_room();
-    let high = |element| Action::ReadElement { element, high: true };
     for agent in &agents {
-        room.enqueue(*agent, read(elements[1]));
-        room.enqueue(*agent, read(elements[2]));
-        room.enqueue(*agent, high(elements[0]));
+        room.enqueue(*agent, read_normally(elements[1]));
+        room.enqueue(*agent, read_normally(elements[2]));
+        room.enqueue(*agent, read(elements[0]));
     }
     room.run(ticks(600.0));
     assert_eq!(room.dues.len(), 0, "nobody asks, and nobody seeks more to ask about");
@@ -455,8 +458,8 @@ fn reading_waits_while_a_model_cannot_be_called_and_is_done_by_importance_when_i
 fn content_that_always_fails_does_not_keep_the_rest_from_being_tried() {
     let (mut room, agents, elements) = waiting_room();
     let ada = agents[0];
-    room.enqueue(ada, Action::ReadElement { element: elements[0], high: true });
-    room.enqueue(ada, read(elements[1]));
+    room.enqueue(ada, read(elements[0]));
+    room.enqueue(ada, read_normally(elements[1]));
     room.answer = |due| match due.think {
         Think::Read { element: ElementKey(0) } => {
             Some(ThinkOutcome::Failed { why: "the server broke".into(), cause: FailureCause::Model })
@@ -478,7 +481,7 @@ fn many_changes_while_a_model_cannot_be_called_are_all_read_later() {
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     room.run(2);
     for board in &boards {
-        room.enqueue(agents[0], read(*board));
+        room.enqueue(agents[0], read_normally(*board));
     }
     assert_eq!(room.get::<Queue>(agents[0]).0.len(), 12, "none is refused");
     room.say(ModelAvailability { agent: agents[0], waits_because: None });

@@ -243,12 +243,27 @@ mod tests {
 
     #[test]
     fn what_a_task_depends_on_is_found_behind_it() {
-        let text = "- [ ] @ada A\n  id: a\n  depends_on: b c\n- [x] @ada B\n  id: b\n- [ ] @ada C\n  id: c\n  \
-                    depends_on: d\n- [ ] @human D\n  id: d\n";
+        let text = "- [ ] @ada Last\n  id: a\n  depends_on: b, c\n- [x] @ada First\n  id: b\n- [ ] @ada Middle\n  id: c\n  \
+                    depends_on: d\n- [ ] @human Mine\n  id: d\n";
         let found = behind(text, true);
         assert_eq!(found, (vec![("d".to_owned(), "it is for a person".to_owned())], false));
-        let circle = "- [ ] @ada A\n  id: a\n  depends_on: b\n- [ ] @ada B\n  id: b\n  depends_on: a\n";
-        let found = behind(circle, true).0;
-        assert_eq!(found, [("a".to_owned(), "it depends on tasks that depend on it".to_owned())]);
+        let circle = "- [ ] @ada One\n  id: a\n  depends_on: b\n- [ ] @ada Two\n  id: b\n  depends_on: a\n";
+        assert_eq!(behind(circle, true).0, [("a".to_owned(), "it has an error".to_owned())]);
+    }
+
+    #[test]
+    fn tasks_of_two_files_that_wait_for_each_other_are_a_persons() {
+        let one = "- [ ] @ada One\n  id: a\n  depends_on: b\n";
+        let other = "- [ ] @ada Two\n  id: b\n  depends_on: a\n";
+        let files = TaskTexts::from([
+            (PATH.to_owned(), task_files::parse(one)),
+            ("tasks/z.task.md".to_owned(), task_files::parse(other)),
+        ]);
+        let agents = BTreeMap::from([("ada".to_owned(), Id::from("ada"))]);
+        let assignments = TaskAssignments::default();
+        let plan = Plan { files: &files, assignments: &assignments, agents: &agents, begins: true };
+        let found = plan.behind(vec![(PATH.to_owned(), "a".to_owned())]);
+        let why: Vec<&str> = found.of_person.iter().map(|one| one.why.as_str()).collect();
+        assert_eq!(why, ["it depends on tasks that depend on it"]);
     }
 }

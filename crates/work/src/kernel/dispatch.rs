@@ -424,7 +424,7 @@ impl RoomAccess<'_, '_> {
 
     /// Reports the changes of an agent's copy that a person has to merge, until they are merged.
     fn report_unmerged(&mut self, one: &Activation, unmerged: &[String]) {
-        let copy = format!("{WORKTREES}/{}/{COPY}", one.agent);
+        let copy = format!(".workshop/{WORKTREES}/{}/{COPY}", one.agent);
         let problem = |why: &String| {
             let what = format!("changes of {} were not merged into the workspace: {why}", one.agent);
             let remedy = format!(

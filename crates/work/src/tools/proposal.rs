@@ -129,21 +129,19 @@ pub fn describe_intent(plan: &ToolPlan, there: &dyn GateContext) -> String {
         }
         Work::Order { .. } => wants_of_touches(plan),
     };
-    short(&words, TARGET_CHARS * 3)
+    visible_in_order(&short(&visible(&words), TARGET_CHARS * 3)).into_owned()
 }
 
-/// Returns a text on one line with every character visible. Of a long one, the beginning and the end are returned, because
-/// what matters can be at either; the details show all of it.
+/// Returns the beginning and the end of a long text, because what matters can be at either; the details show all of it.
 fn short(text: &str, most: usize) -> String {
-    let text = visible(text);
     let count = text.chars().count();
     if count <= most {
-        return visible_in_order(&text).into_owned();
+        return text.to_owned();
     }
     let end = most / 3;
     let beginning: String = text.chars().take(most - end - 3).collect();
     let ending: String = text.chars().skip(count - end).collect();
-    visible_in_order(&format!("{} … {}", beginning.trim_end(), ending.trim_start())).into_owned()
+    format!("{} … {}", beginning.trim_end(), ending.trim_start())
 }
 
 fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String {
