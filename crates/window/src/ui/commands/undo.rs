@@ -66,6 +66,12 @@ impl Step {
         self.acts.is_empty() && self.files.is_empty() && self.undone.is_none()
     }
 
+    /// Whether the step only sends something and changes nothing that a redo could replace.
+    fn only_sends(&self) -> bool {
+        let sends = |done: &StepAct| done.cannot.is_some() && file_command(&done.act).is_none();
+        !self.acts.is_empty() && self.acts.iter().all(sends)
+    }
+
     /// Returns why the step cannot be undone, if it cannot.
     fn cannot(&self) -> Option<String> {
         self.acts.iter().find_map(|done| done.cannot.clone())
@@ -134,12 +140,15 @@ pub struct History {
 }
 
 impl History {
-    /// Records a change. Undone changes can no longer be redone then.
+    /// Records a change. Undone changes can no longer be redone then, except after what only sends something, such as a
+    /// task or a message.
     pub fn note(&mut self, mut step: Step) {
         if step.is_empty() {
             return;
         }
-        self.undone.clear();
+        if !step.only_sends() {
+            self.undone.clear();
+        }
         self.stopped = None;
         self.steps += 1;
         step.number = self.steps;
@@ -202,6 +211,9 @@ impl History {
     pub fn redo(&mut self, mut renew: impl FnMut(RoomAct) -> RoomAct) -> Option<Reversal> {
         let mut step = self.undone.pop()?;
         self.stopped = None;
+        // It is the newest step again.
+        self.steps += 1;
+        step.number = self.steps;
         for done in &mut step.acts {
             done.act = renew(done.act.clone());
         }

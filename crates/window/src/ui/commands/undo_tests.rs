@@ -81,6 +81,19 @@ fn a_step_that_cannot_be_undone_stops_the_undo_and_names_the_one_before() {
 }
 
 #[test]
+fn what_only_sends_something_leaves_the_redo_as_it_was() {
+    let mut history = History::default();
+    history.note(step(&[(1.0, &[0.0])]));
+    history.undone();
+    history.note(Step { acts: vec![StepAct::irreversible(to(5.0), "it was sent")], ..Step::of("Send a message") });
+    assert_eq!(history.redone(), [to(1.0)]);
+    assert_eq!(history.undone(), [to(0.0)], "it is the newest step again");
+    history.redone();
+    history.note(Step { acts: vec![StepAct::new(delete("1"), Vec::new())], ..Step::of("Delete a.md") });
+    assert_eq!(history.redone(), []);
+}
+
+#[test]
 fn a_new_step_is_announced_even_right_after_a_stop() {
     let mut history = History::default();
     history.note(step(&[(1.0, &[0.0])]));
