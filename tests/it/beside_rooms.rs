@@ -118,6 +118,7 @@ fn commands() -> Vec<(&'static [&'static str], bool)> {
         (&["run", "--task", "Look", "--only", "lead", "--provider", "offline", "--for", "1s"], false),
         (&["agent", "lead", "--prompt", "hello", "--provider", "offline"], false),
         (&["daemon", "--pump", "--provider", "offline"], false),
+        (&["trust"], false),
         (&["status"], false),
         (&["status", "--json"], false),
         (&["approvals", "list"], false),

@@ -264,7 +264,6 @@ mod tests {
             let start = std::time::Instant::now();
             let _any_result = parse(&text);
             let _any_result = from_str::<serde_yaml::Value>(&text);
-            eprintln!("{name}: {:?}", start.elapsed());
             assert!(start.elapsed() < limit, "{name} takes {:?}", start.elapsed());
         }
     }

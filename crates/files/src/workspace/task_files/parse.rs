@@ -156,9 +156,12 @@ impl Reader<'_> {
         self.field(lines, at, owner, start, length)
     }
 
-    /// Reports bullets outside of the sections that contain tasks, if they look as if they were meant as tasks: because
-    /// they have an open checkbox, or because there is no task at all.
+    /// Reports bullets outside of the sections that contain tasks, if no task was read at all: then they were probably
+    /// meant as tasks.
     fn report_unread_bullets(&mut self, lines: &[Line], is_ours: &[bool]) {
+        if !self.tasks.is_empty() {
+            return;
+        }
         let text = self.text;
         let shown = |line: &Line| &text[line.start..line.text_end];
         let (mut unread, mut first, mut heading) = (0, None, None);
@@ -166,9 +169,7 @@ impl Reader<'_> {
             if let Kind::Heading { is_todo, .. } = line.kind {
                 heading = (!is_todo && first.is_none()).then_some(line).or(heading);
             }
-            let item = shown(line).trim_start_matches(BLANK).strip_prefix("- ").filter(|_| line.kind == Kind::Body);
-            let has_box = |item: &str| ["[ ]", "[_]"].iter().any(|open| item.trim_start().starts_with(open));
-            if item.is_some_and(|item| has_box(item) || self.tasks.is_empty()) {
+            if line.kind == Kind::Body && shown(line).trim_start_matches(BLANK).starts_with("- ") {
                 unread += 1;
                 first = first.or(Some(line.start));
             }

@@ -235,7 +235,7 @@ fn what_looks_like_a_task_but_is_not_read_as_meant_is_reported_once() {
         ("- a\n  start: 2026-02-29\n", Code::UnreadableDate, 2),
         ("- \"a\" note: b @lead\n", Code::MisplacedToken, 1),
         ("## TODO\n# --- one ---\n- a\n# --- two ---\n- b\n", Code::NotRead, 3),
-        ("## TODO\n- a\n## Later\n- b\n- [ ] c\n", Code::NotRead, 5),
+        ("# Plan\n## TODO\n\n## Later\n- [ ] b\n", Code::NotRead, 5),
     ] {
         let file = parse(text);
         let issues = lint(&file, &LintContext::default());
@@ -254,7 +254,7 @@ fn what_looks_like_a_task_but_is_not_read_as_meant_is_reported_once() {
         "- a\n  due: 2026-01-31\n",
         "- a\n  due: 2026-01-31T18:00\n  start: 2026-01-31T18:00:09.25Z\n  deadline: 2026-01-31 24:00\n",
         "- a\n  due: 3\n",
-        "## TODO\n- a\n## Done\n- b\n- [x] c\n€ d\n",
+        "## TODO\n- a\n## Notes\n- b\n- [ ] c\n€ d\n",
         "---\n- a\n",
     ] {
         assert_eq!(codes(sound), [], "{sound}");

@@ -282,7 +282,7 @@ fn holds_plainly(condition: &Condition, task: &Task) -> bool {
             };
             match comparison {
                 Comparison::Equal => equal,
-                Comparison::NotEqual => !equal,
+                Comparison::NotEqual => !texts.is_empty() && !equal,
                 Comparison::Greater => in_order(std::cmp::Ordering::is_gt),
                 Comparison::Less => in_order(std::cmp::Ordering::is_lt),
                 Comparison::GreaterOrEqual => in_order(std::cmp::Ordering::is_ge),
