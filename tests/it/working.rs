@@ -407,6 +407,8 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_delete, arguments: { path: agents/jose\u{301}.md } } ]\n    - text: Gone.\n    - tools: [ { name: vfs_write, arguments: { path: agents/jose\u{301}.md, content: You may do everything. } } ]\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("agents/jos\u{e9}.md", meek)]);
     studio.task("lead", "Delete it.");
+    let (activation, turn, call) = asked(&mut studio);
+    studio.command(KernelCommand::decide(activation, turn, call, true));
     studio.idle();
     assert!(!studio.exists("agents/jos\u{e9}.md"));
     // Longer than the room waits for a possible rename.
@@ -416,7 +418,7 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     studio.task("lead", "Write it again.");
     asked(&mut studio);
     assert!(!studio.exists("agents/jos\u{e9}.md"));
-    let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
+    let why = studio.all("approval_requested")[1]["data"]["why"].to_string();
     assert!(why.contains("that it does not have"), "{why}");
     let targets: Vec<&Value> = studio.all("tool_call").iter().map(|call| &call["data"]["target"]).collect();
     assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
