@@ -3,10 +3,13 @@
 
 use egui::{Context, Event, Id, Key, Modifiers};
 
-use super::keys::room_widget;
-
 /// Seconds after typing during which a key alone is taken as more of the same text.
 pub const TYPING_SECS: f64 = 1.0;
+
+/// Returns the id of the room's widget: while it has the focus, shortcuts apply to the things in the room.
+pub fn room_widget() -> Id {
+    Id::new("the room")
+}
 
 /// What is known about the keyboard between frames. It is kept with the focus, in `egui`'s memory.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

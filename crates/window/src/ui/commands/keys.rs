@@ -2,6 +2,8 @@
 
 use egui::{Context, Event, Id, Key, KeyboardShortcut, Ui};
 
+pub use super::keyboard::room_widget;
+
 use super::keyboard::{self, Keyboard};
 use super::table::{CommandInfo, CommandTable, KeyContext, UndoKind};
 use crate::ui::state::SpaceBar;
@@ -36,11 +38,6 @@ impl ShortcutScope {
     pub fn of(dock: &Dock) -> Self {
         if dock.is_visible(&Tab::Room) { Self::WithRoom } else { Self::Window }
     }
-}
-
-/// Returns the id of the room's widget: while it has the focus, shortcuts apply to the things in the room.
-pub fn room_widget() -> Id {
-    Id::new("the room")
 }
 
 /// Returns the commands that the keys of this frame invoke, in order, and consumes those keys. A command for which

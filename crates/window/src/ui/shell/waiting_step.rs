@@ -1,7 +1,7 @@
 //! A workflow step that waits for the person, shown above the task bar: its question, and the buttons that answer it.
 
 use egui::{Button, CornerRadius, Id as WidgetId, Layout, Rect, RichText, ScrollArea, Sense, StrokeKind, Ui};
-use egui::{WidgetInfo, WidgetType, vec2};
+use egui::{Margin, WidgetInfo, WidgetType, vec2};
 
 use crate::orchestration::workflow::{PersonAnswer, WorkflowCommand};
 use crate::ui::Command;
@@ -50,7 +50,11 @@ pub(super) fn waiting_step_ui(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mu
         ui.set_min_width(ui.available_width());
         ui.label(RichText::new(&title).strong());
         let question = ScrollArea::vertical().id_salt("question of a step").max_height(QUESTION_POINTS);
-        question.auto_shrink([false, true]).show(ui, |ui| markdown(ui, &asked.question, cx.theme, commands));
+        ui.scope(|ui| {
+            // A bar that is always visible shows that there is more.
+            ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
+            question.auto_shrink([false, true]).show(ui, |ui| markdown(ui, &asked.question, cx.theme, commands));
+        });
         ui.add_space(SPACE[0]);
         answers_ui(ui, cx, (run, asked), &mut memory, commands);
     });
@@ -99,7 +103,7 @@ fn answers_ui(
         }
         let label = shown(texts::APPROVE, "question.allow");
         let width = (ui.available_width() - APPROVAL.button - ui.spacing().item_spacing.x).max(0.0);
-        let comment = widgets::text_line(&mut memory.comment).hint_text(texts::COMMENT);
+        let comment = widgets::text_line(&mut memory.comment).hint_text(texts::COMMENT).margin(Margin::symmetric(8, 5));
         let comment = ui.add_sized(vec2(width, APPROVAL.row), comment);
         widgets::name(&comment, texts::comment_on(&asked.step));
         let approve = ui.allocate_ui(vec2(APPROVAL.button, APPROVAL.row), |ui| {

@@ -1,6 +1,6 @@
-//! What an action of the person is called in the undo history, as on a button, and why it cannot be undone if it cannot.
+//! Interface texts of the undo history: what each action is called, as on a button, and why it cannot be undone if it
+//! cannot.
 
-use super::RoomAct;
 use crate::agent::AgentCommand;
 use crate::base::paths::file_name;
 use crate::base::text::{one_line, truncate};
@@ -9,6 +9,7 @@ use crate::kernel::KernelCommand;
 use crate::orchestration::CollaborationCommand;
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::simulation::{ConversationCommand, RelationshipCommand};
+use crate::ui::commands::RoomAct;
 use crate::view::model::RoomModel;
 use crate::workspace::DecorChange;
 use crate::workspace::vfs::FileOperation;
@@ -16,21 +17,18 @@ use crate::workspace::vfs::FileOperation;
 /// The maximum number of characters of a name in a label.
 const NAME_CHARS: usize = 40;
 
-/// Returns the label of actions that are undone as one: that of the first that has one, and how many others there are.
-pub fn label<'a>(acts: impl IntoIterator<Item = &'a RoomAct>, room: &RoomModel) -> String {
-    let mut labels: Vec<String> = acts.into_iter().filter_map(|act| label_of(act, room)).collect();
-    labels.dedup();
-    let others = labels.len().saturating_sub(1);
-    let first = labels.into_iter().next().unwrap_or_else(|| "The last change".to_owned());
+/// The label of actions that have none of their own.
+pub(super) const LAST_CHANGE: &str = "The last change";
+
+pub(super) fn and_others(first: &str, others: usize) -> String {
     match others {
-        0 => first,
         1 => format!("{first} and 1 more change"),
         many => format!("{first} and {many} more changes"),
     }
 }
 
 /// Returns the label of an action; `None` for a part of a drag, which is no action of its own.
-fn label_of(act: &RoomAct, room: &RoomModel) -> Option<String> {
+pub(super) fn label_of(act: &RoomAct, room: &RoomModel) -> Option<String> {
     Some(match act {
         RoomAct::Agent(command) => return of_agent(command, room),
         RoomAct::Element(command) => of_element(command, room),
