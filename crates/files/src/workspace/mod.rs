@@ -104,7 +104,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileWritten>()
-        .add_systems(Tick, vfs::collect.in_set(CollectInputs))
+        .add_systems(Tick, vfs::collect.in_set(CollectInputs).in_set(vfs::FileReportsReceived))
         .add_systems(
             Tick,
             (

@@ -66,7 +66,7 @@ use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::workspace::vfs::{FileOrder, FileOutcome};
+use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
 use crate::workspace::{ProblemReport, SettingsExt};
 
 /// The set of systems in which executors within the room answer: they read [`PendingToolOrders`], and the kernel
@@ -139,6 +139,7 @@ pub fn plugin(app: &mut App) {
             .in_set(ToolResultsReceived)
             .in_set(ExternalResultsReceived)
             .in_set(CollectInputs)
+            .after(FileReportsReceived)
             .after(ServerMessagesReceived),
     );
     sections::register::<PendingToolOrders>(app);

@@ -6,7 +6,8 @@
 //!
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs),
+//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs, of which
+//! `running_programs` keeps track),
 //! `unfinished_saves` and `late_writes` (those that take a while), `first_versions` (what was there before), `watcher`
 //! (noticing them), `service` (the thread that runs all this), `change_feed` (informing a window), and `bridge`, which
 //! connects it to the world. [`history`] is for people.
@@ -26,6 +27,7 @@ mod limits;
 pub mod order;
 mod pending_orders;
 mod program_changes;
+mod program_observer;
 mod readers;
 mod recent_answers;
 mod record_retention;
@@ -34,6 +36,7 @@ pub mod records;
 mod resolve;
 mod rights;
 mod room_files;
+mod running_programs;
 mod saving;
 mod service;
 mod service_events;
@@ -49,7 +52,9 @@ mod write_ahead;
 pub use super::path;
 pub use super::path::{FileKind, PathAccess, PathRefusal, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
-pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
+pub use bridge::{
+    FileBridge, FileReportsReceived, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer,
+};
 pub(super) use bridge::{collect, send};
 pub use change_feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
 pub use direct_access::{DirectFileError, DirectFiles};
@@ -62,9 +67,10 @@ pub use order::{
 };
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;
-pub use program_changes::{ChangedByProgram, ObservedProgram, ProgramObserver, ProgramOwner};
+pub use program_observer::{ObservedProgram, ProgramObserver};
 pub(super) use readers::is_agent;
 pub use record_text::RecordText;
+pub use running_programs::{ChangedByProgram, ProgramOwner};
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
 pub use service_events::{OutsideChange, ProgramChange, RecordChanged, SaveReport};

@@ -6,17 +6,18 @@
 //! that somebody else makes in another program at the same moment looks the same and cannot be told apart, unless the
 //! program could not write that file, or the file changed after the program had ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::super::layout;
-use super::super::protected_paths::guarded;
 use super::OUTSIDE;
 use super::executor::Executor;
-use super::index::{Entry, now_ns};
+use super::index::Entry;
 use super::path::{FileKind, WorkspacePath};
-use super::service::FileHandle;
+use super::running_programs::{
+    ChangedByProgram, EarlierTexts, LastChange, ProgramAuthor, ProgramOwner, RunningProgram,
+};
 use super::service_events::{OutsideChange, ProgramChange, ServiceEvent};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Id};
@@ -33,152 +34,6 @@ const MAX_EARLIER_TEXTS_TIME: Duration = Duration::from_secs(2);
 const MAX_NEW_FILES: usize = 500;
 /// The maximum number of changed paths that are reported to the program's agent.
 const MAX_REPORTED: usize = 50;
-
-/// Who runs a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ProgramOwner {
-    /// The agent.
-    pub author: Author,
-    /// The activation that the program is part of.
-    pub activation: Option<Id>,
-    /// Whether a sandbox keeps the program from writing protected files.
-    pub is_confined: bool,
-}
-
-/// The files that a program changed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ChangedByProgram {
-    /// Their paths, sorted.
-    pub paths: Vec<String>,
-    /// The number of further files.
-    pub more: usize,
-}
-
-/// Observes what a program changes. Usable on any thread that may block.
-#[derive(Clone)]
-pub struct ProgramObserver {
-    files: FileHandle,
-    /// Who runs the program.
-    pub owner: ProgramOwner,
-}
-
-impl ProgramObserver {
-    /// Creates an observer for a program of an agent.
-    pub fn new(files: FileHandle, author: Author, activation: Option<Id>) -> Self {
-        Self { files, owner: ProgramOwner { author, activation, is_confined: false } }
-    }
-
-    /// Examines all files before the program starts. Returns `None` if the workspace was closed.
-    pub fn begin(self) -> Option<ObservedProgram> {
-        let number = self.files.begin_program(self.owner)?;
-        Some(ObservedProgram { files: self.files, number: Some(number) })
-    }
-}
-
-impl PartialEq for ProgramObserver {
-    fn eq(&self, other: &Self) -> bool {
-        self.owner == other.owner
-    }
-}
-
-impl std::fmt::Debug for ProgramObserver {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_tuple("ProgramObserver").field(&self.owner).finish()
-    }
-}
-
-/// A program whose changes are attributed to its agent until this is ended or dropped.
-pub struct ObservedProgram {
-    files: FileHandle,
-    /// `None` once it was ended.
-    number: Option<u64>,
-}
-
-impl ObservedProgram {
-    /// The program has just ended. Waits until all files were examined, and returns what it changed.
-    pub fn end(mut self) -> ChangedByProgram {
-        let ended_ns = now_ns();
-        self.number.take().and_then(|number| self.files.end_program(number, ended_ns)).unwrap_or_default()
-    }
-}
-
-impl Drop for ObservedProgram {
-    fn drop(&mut self) {
-        if let Some(number) = self.number.take() {
-            self.files.forget_program(number);
-        }
-    }
-}
-
-/// The programs that are running, and the texts of files before they started.
-#[derive(Default)]
-pub(super) struct Programs {
-    /// In order of their start.
-    running: Vec<RunningProgram>,
-    started: u64,
-    earlier: EarlierTexts,
-}
-
-struct RunningProgram {
-    number: u64,
-    owner: ProgramOwner,
-    ended_ns: Option<i64>,
-    /// What it did to each file, for which the newest version is its own.
-    changed: BTreeMap<String, LastChange>,
-    new_files: usize,
-    more: usize,
-}
-
-/// The last change of a file by a program.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum LastChange {
-    Wrote { version: u64 },
-    Deleted,
-}
-
-/// The author of a change that was found while programs were running.
-struct ProgramAuthor {
-    number: u64,
-    owner: ProgramOwner,
-    /// Other agents whose programs may have made the change.
-    others: Vec<Id>,
-}
-
-impl Programs {
-    fn author_of(&self, path: &str, changed_ns: Option<i64>) -> Option<ProgramAuthor> {
-        let may_have = |program: &&RunningProgram| {
-            let could_write = !program.owner.is_confined || guarded(path).is_none();
-            let was_running = program.ended_ns.zip(changed_ns).is_none_or(|(ended, changed)| changed <= ended);
-            could_write && was_running
-        };
-        let newest = self.running.iter().rev().find(may_have)?;
-        let agents: BTreeSet<&Id> =
-            self.running.iter().filter(may_have).map(|program| &program.owner.author.0).collect();
-        let others = agents.into_iter().filter(|agent| **agent != newest.owner.author.0).cloned().collect();
-        Some(ProgramAuthor { number: newest.number, owner: newest.owner.clone(), others })
-    }
-
-    /// The agent whose program may have made a change.
-    pub(super) fn agent_of(&self, path: &str, changed_ns: Option<i64>) -> Option<Author> {
-        self.author_of(path, changed_ns).map(|author| author.owner.author)
-    }
-
-    fn program(&mut self, number: u64) -> Option<&mut RunningProgram> {
-        self.running.iter_mut().find(|program| program.number == number)
-    }
-}
-
-/// The texts of files without a history, as they were before programs started.
-#[derive(Default)]
-struct EarlierTexts {
-    texts: BTreeMap<String, (Entry, Option<Arc<str>>)>,
-}
-
-impl EarlierTexts {
-    fn bytes(&self) -> usize {
-        self.texts.values().filter_map(|(_, text)| text.as_ref()).map(|text| text.len()).sum()
-    }
-}
 
 impl Executor {
     /// A program of an agent is about to start. Returns its number.

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::super::super::undo::{AgentHistories, Outcome};
 use super::super::executor::tests::{Fixture, put_outside, read, version, write};
+use super::super::index::now_ns;
 use super::*;
 
 fn owner(agent: &str, is_confined: bool) -> ProgramOwner {
