@@ -1,12 +1,11 @@
 //! Answers to messages between agents: the final text of the agent that got a message goes back to the one that sent
 //! it, as the results of tasks do.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::sessions::Hops;
 use crate::agent::{Agent, Roster};
 use crate::base::{ActivationKey, Id, Seq};
 use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
@@ -62,6 +61,28 @@ struct LastEnd {
     activation: ActivationKey,
     ending: Ending,
     cause: Seq,
+}
+
+/// The number of consecutive messages between agents, by session, and who waits for an answer. Part of the saved
+/// world.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Hops {
+    pub(super) sessions: BTreeMap<ActivationKey, u32>,
+    /// The same number for ordered work whose session has not begun.
+    pub(super) ordered: BTreeMap<Id, u32>,
+    #[serde(skip_serializing_if = "AwaitedAnswers::is_empty")]
+    pub(super) answers: AwaitedAnswers,
+}
+
+impl Hops {
+    /// Moves the number of an order to the session that it began. `thread` is `None` if the order was refused.
+    pub(super) fn begun(&mut self, order: &str, thread: Option<ActivationKey>) {
+        if let Some(hops) = self.ordered.remove(order) {
+            self.sessions.extend(thread.map(|thread| (thread, hops)));
+        }
+        self.answers.begun(order, thread);
+    }
 }
 
 /// All messages that were not answered yet.

@@ -60,7 +60,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<TaskAssignments>()
         .init_resource::<task_cache::KnownTasks>()
         .init_resource::<task_writes::TaskWrites>()
-        .init_resource::<sessions::Hops>()
+        .init_resource::<message_answers::Hops>()
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()

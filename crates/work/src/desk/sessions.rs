@@ -1,12 +1,9 @@
 //! Messages between agents, and planners' view of the sessions of other agents.
 
-use std::collections::BTreeMap;
-
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
-use serde::{Deserialize, Serialize};
 
-use super::message_answers::{AwaitedAnswer, AwaitedAnswers, ReaderSession};
+use super::message_answers::{AwaitedAnswer, Hops, ReaderSession};
 use super::settings::TaskSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::{nearest, one_line, truncate};
@@ -25,28 +22,6 @@ const TASK_CHARS: usize = 120;
 const SESSION_CHARS: usize = 16_000;
 /// The maximum number of characters shown of a message.
 const MESSAGE_CHARS: usize = 3_000;
-
-/// The number of consecutive messages between agents, by session, and who waits for an answer. Part of the saved
-/// world.
-#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Hops {
-    pub(super) sessions: BTreeMap<ActivationKey, u32>,
-    /// The same number for ordered work whose session has not begun.
-    pub(super) ordered: BTreeMap<Id, u32>,
-    #[serde(skip_serializing_if = "AwaitedAnswers::is_empty")]
-    pub(super) answers: AwaitedAnswers,
-}
-
-impl Hops {
-    /// Moves the number of an order to the session that it began. `thread` is `None` if the order was refused.
-    pub(super) fn begun(&mut self, order: &str, thread: Option<ActivationKey>) {
-        if let Some(hops) = self.ordered.remove(order) {
-            self.sessions.extend(thread.map(|thread| (thread, hops)));
-        }
-        self.answers.begun(order, thread);
-    }
-}
 
 /// The system parameters for sessions.
 #[derive(SystemParam)]

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::sessions::{Hops, agent_in};
+use super::message_answers::Hops;
+use super::sessions::agent_in;
 use super::settings::TaskSettings;
 use super::task_assignments::{
     AssignmentStage, CONCLUSION_CHARS, Outcome, STATUS_KEY, TaskAssignment, TaskAssignments, TaskNotice, WORKING,

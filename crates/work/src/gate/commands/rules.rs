@@ -14,7 +14,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 
 use super::ALLOWLIST_FILE;
 use super::deny_expressions::{DenyExpression, programs_meant};
@@ -117,7 +117,7 @@ impl CommandRules {
         (rules, problems)
     }
 
-    fn add_all(&mut self, map: Mapping, folder: &str, problems: &mut Vec<Problem>) {
+    fn add_all(&mut self, map: serde_yaml::Mapping, folder: &str, problems: &mut Vec<Problem>) {
         for (pattern, says) in map {
             if self.rules.len() + self.expressions.len() >= MAX_RULES {
                 problems.push(problem(format!("rules after the first {MAX_RULES} are ignored"), "remove some"));
