@@ -45,7 +45,7 @@ fn open_scene(studio: &mut Studio, scene: &str) {
         folder: studio.folder.path().to_owned(),
         scene: Some(scene.to_owned()),
         provider: Some(studio.provider.clone()),
-        ..OpenOptions::default()
+        ..OpenOptions::trusted()
     };
     let (mut room, _) = Room::open(&options).unwrap();
     room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
