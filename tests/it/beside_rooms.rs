@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         a_writing_query_beside_a_room_takes_effect_once,
         queries_beside_each_other_and_a_room_lose_nothing,
         a_query_does_not_keep_a_room_from_opening,
+        a_pump_does_not_wait_for_a_stopped_room,
     ]
 }
 
@@ -169,6 +170,22 @@ fn every_command_answers_beside_a_room() {
         }
         close(running, owner);
     }
+}
+
+fn a_pump_does_not_wait_for_a_stopped_room() {
+    // Elsewhere, the state of a process is not known.
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let room = room();
+    let running = opened(room.path(), Owner::Stopped);
+    // There is something that the room has not read.
+    write(room.path(), PLAN, &TASKS.replace("First", "Changed"));
+    let began = Instant::now();
+    let (_, printed) = answer(room.path(), &["daemon", "--pump", "--provider", "offline"]);
+    assert!(printed.contains("is stopped, so work waits"), "{printed}");
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}: {printed}", began.elapsed());
+    close(running, Owner::Stopped);
 }
 
 fn ids_and_notes(room: &Path) -> String {

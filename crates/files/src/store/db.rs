@@ -225,12 +225,23 @@ pub fn runs(process: u32) -> bool {
     }
 }
 
+/// Whether a process with this id is stopped, as by Ctrl+Z or in a debugger: it does nothing until it is continued.
+/// `false` if that is unknown.
+pub fn is_stopped(process: u32) -> bool {
+    is_in_state(process, &['T', 't'])
+}
+
 /// Whether the process is a zombie.
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
+    is_in_state(process, &['Z', 'X'])
+}
+
+/// Whether Linux reports one of these states of a process; `false` on other systems.
+fn is_in_state(process: u32, states: &[char]) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The state follows the name, which is in parentheses and may itself contain parentheses.
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(states))
 }
 
 /// Copies everything that an open connection can read into a new database in the usual place, where none exists.

@@ -26,7 +26,7 @@ mod thread;
 pub mod versions;
 mod writer;
 
-pub use db::{holder, runs};
+pub use db::{holder, is_stopped, runs};
 pub use error::StoreError;
 pub use export::{ExportError, export_events};
 pub use handle::Store;

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
+use super::archive_file::{ArchiveFile, WriteFailure};
 use super::secrets;
 use super::vfs::path::{PathAccess, WorkspacePath};
 use crate::base::JobControl;
@@ -137,8 +139,10 @@ fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
 fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     let part = beside.join(PART);
     let out = File::create_new(&part).map_err(failed(&part))?;
-    let zip = ZipWriter::new(ArchiveFile { out: BufWriter::new(out), has_failed: false });
-    let mut packing = Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control };
+    let failure = WriteFailure::default();
+    let zip = ZipWriter::new(ArchiveFile::new(out, Rc::clone(&failure)));
+    let mut packing =
+        Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control, failure: Rc::clone(&failure) };
     packing.folder(&Folder::open(root).map_err(failed(root))?, "", 0)?;
     match Reader::open(dir) {
         Ok(reader) => {
@@ -151,44 +155,10 @@ fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> R
         Err(StoreError::NoHistory { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let ArchiveFile { mut out, has_failed } = packing.zip.finish()?;
-    if has_failed {
-        return Err(failed(&part)(io::ErrorKind::WriteZero.into()));
-    }
-    out.flush().map_err(failed(&part))?;
-    out.get_ref().sync_all().map_err(failed(&part))?;
-    Ok(packing.archived)
-}
-
-/// The file of an archive. After a failed write, which is reported, it accepts the rest without writing: the library
-/// completes an archive even when it is given up, and prints an error of its own if it cannot.
-struct ArchiveFile {
-    out: BufWriter<File>,
-    has_failed: bool,
-}
-
-impl ArchiveFile {
-    fn attempt<T>(&mut self, done: T, act: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>) -> io::Result<T> {
-        if self.has_failed {
-            return Ok(done);
-        }
-        act(&mut self.out).inspect_err(|error| self.has_failed = error.kind() != io::ErrorKind::Interrupted)
-    }
-}
-
-impl Write for ArchiveFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.attempt(bytes.len(), |out| out.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.attempt((), BufWriter::flush)
-    }
-}
-
-impl Seek for ArchiveFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.attempt(0, |out| out.seek(to))
+    let out = packing.zip.finish()?;
+    match failure.get() {
+        Some(kind) => Err(failed(&part)(kind.into())),
+        None => out.finish().map_err(failed(&part)).map(|()| packing.archived),
     }
 }
 
@@ -198,6 +168,8 @@ struct Packing<'a> {
     /// The names in the archive, folded for file systems that ignore case.
     names: BTreeSet<String>,
     control: &'a JobControl,
+    /// The first error of writing the archive itself.
+    failure: WriteFailure,
 }
 
 impl Packing<'_> {
@@ -230,6 +202,10 @@ impl Packing<'_> {
                 },
                 _ => self.file(folder, &name, &path),
             };
+            // Otherwise every file that follows would be left out because of the disk.
+            if let Some(kind) = self.failure.get() {
+                return Err(ArchiveError::Zip(ZipError::Io(kind.into())));
+            }
             match packed {
                 // The file was deleted or replaced meanwhile, or is not readable: the rest is still worth exporting.
                 Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),

@@ -9,6 +9,7 @@ mod accidental_edits;
 pub mod answer_files;
 mod apply_service_events;
 pub mod archive;
+mod archive_file;
 pub mod cleaning;
 mod decor;
 pub mod files;
