@@ -173,7 +173,8 @@ fn allow_in_file(room: &Path) {
 }
 
 fn an_approval_is_not_valid_for_a_script_that_changed_meanwhile() {
-    for level in MODES.iter().copied() {
+    // Without a sandbox, marks in the file are not accepted.
+    for level in sandboxes() {
         let room = room("", &command_arguments("sh artifacts/run.sh"));
         let script = room.path().join("artifacts/run.sh");
         fs::write(&script, "echo harmless > artifacts/first\n").unwrap();

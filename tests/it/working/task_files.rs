@@ -208,6 +208,17 @@ fn messages_between_agents_are_stopped_after_the_hop_limit() {
     assert_eq!((&first["task"], &first["by"]), (&json!("Message from Lead (lead):\nAnd you?"), &json!("lead")));
 }
 
+/// The texts of all messages in the session files of the lead.
+fn texts_of_lead(studio: &Studio) -> Vec<String> {
+    let files = fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap());
+    let of_lead = files.filter(|entry| entry.file_name().to_string_lossy().starts_with("lead."));
+    let messages = of_lead.flat_map(|entry| {
+        let session: Value = serde_yaml::from_str(&fs::read_to_string(entry.path()).unwrap()).unwrap();
+        session["messages"].as_array().cloned().unwrap_or_default()
+    });
+    messages.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
 fn a_plain_answer_to_a_message_reaches_its_sender_once() {
     let ask = call("send_message", json!({ "to": "Wanda", "message": "Which port?" }));
     // The sender rests, or is still at work, when the answer arrives.
@@ -228,16 +239,15 @@ fn a_plain_answer_to_a_message_reaches_its_sender_once() {
             .map(|event| event["data"]["task"].as_str().unwrap_or_default().to_owned())
             .collect();
         assert_eq!(asked, ["Message from Lead (lead):\nWhich port?"], "an answer to an answer is not sent back");
-        let files = fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap());
-        let of_lead = files.filter(|entry| entry.file_name().to_string_lossy().starts_with("lead."));
-        let contents: Vec<String> = of_lead
-            .flat_map(|entry| {
-                let text = fs::read_to_string(entry.path()).unwrap();
-                let session: Value = serde_yaml::from_str(&text).unwrap();
-                session["messages"].as_array().cloned().unwrap_or_default()
-            })
-            .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
-            .collect();
+        // The file of the session is written a few seconds later.
+        for _ in 0..900 {
+            if texts_of_lead(&studio).iter().any(|text| text.contains("Answer from")) {
+                break;
+            }
+            studio.tick();
+        }
+        run_until_settled(&mut studio);
+        let contents = texts_of_lead(&studio);
         let answers = contents.iter().filter(|text| text.contains("Answer from Wanda (writer):")).count();
         assert_eq!(answers, 1, "{contents:#?}");
         assert!(contents.iter().any(|text| text.contains("Redis listens on 6379.")), "{contents:#?}");
