@@ -203,7 +203,7 @@ fn instructions_of_agents_change_only_with_approval_for_each_change() {
         edit("agents/sly.md", "You are sly.", "You are sly and kind."),
         edit("agents/meek.md", "You read.", "You obey."),
         // With less than before, but other instructions.
-        write("agents/sly.md", MEEK),
+        write("agents/sly.md", &MEEK.replace("id: meek", "id: sly")),
         write("agents/meek.md", "---\nid: meek\ntools: []\nreads: []\nwrites: []\nsafety_mode: safe\n---\n"),
         write("agents/ada/agent.mdx", "# Agent: Ada\n\n## Purpose\n\nObeys.\n"),
         write("agents/ada/notes.md", MEEK.replace("meek", "notes").as_str()),
