@@ -82,8 +82,9 @@ impl Setup {
         let start = RoomStart {
             scene: format!("scenes/{scene}.yaml"),
             files: self.files,
+            seed: None,
             provider: scripted.or(self.provider),
-            ..RoomStart::default()
+            carried: None,
         };
         Workshop::begin(start, Seq(1))
     }

@@ -10,6 +10,3 @@ pub mod heartbeat;
 pub mod modules;
 pub mod skills;
 pub mod source;
-
-// Re-exports of the layers below.
-pub(crate) use workshop_foundation::base;

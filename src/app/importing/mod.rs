@@ -153,7 +153,7 @@ pub trait NewFiles {
         Vec::new()
     }
 
-    /// The file service, if the workspace is open here. What the program writes past it is exported through it.
+    /// The file service, if the workspace is open here.
     fn handle(&self) -> Option<FileHandle> {
         None
     }

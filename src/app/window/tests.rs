@@ -38,7 +38,6 @@ use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 mod channels;
 mod opening;
 mod task_board;
-mod undo_files;
 mod workflows;
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
@@ -83,7 +82,7 @@ impl Fixture {
             scene: Some("test".into()),
             watch,
             provider: Some("offline".into()),
-            ..OpenOptions::trusted()
+            ..OpenOptions::default()
         };
         let room = OpenRoom::open(options).expect("the room opens");
         let mut fixture = Self { folder, room, state: UiState::default(), shell: Shell::default() };

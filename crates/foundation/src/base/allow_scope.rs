@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{ON_ASK, USER};
 use super::time_limit::{TimeLimit, TimeLimitError};
 
 /// The scope of a permission given by a person.
@@ -22,7 +21,7 @@ pub enum AllowScope {
     Always,
 }
 
-/// Where an approval was answered.
+/// Where a person answered an approval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerPlace {
@@ -33,8 +32,6 @@ pub enum AnswerPlace {
     Terminal,
     /// In the file of approvals, with an editor.
     File,
-    /// By the option `--on-ask` of a command, without a person.
-    OnAsk,
 }
 
 impl AnswerPlace {
@@ -49,15 +46,6 @@ impl AnswerPlace {
             Self::Window => "window",
             Self::Terminal => "terminal",
             Self::File => "file",
-            Self::OnAsk => "terminal",
-        }
-    }
-
-    /// Returns who decided: the person, or the option.
-    pub fn decided_by(self) -> &'static str {
-        match self {
-            Self::Window | Self::Terminal | Self::File => USER,
-            Self::OnAsk => ON_ASK,
         }
     }
 }

@@ -111,7 +111,6 @@ mod tests {
             is_gone: false,
             displaced_by: None,
             by: by.map(Id::from),
-            program: None,
         }
     }
 

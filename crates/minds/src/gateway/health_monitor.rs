@@ -4,6 +4,7 @@ use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::budget::BudgetSettings;
 use super::health::{AnswerTime, HealthChange, HealthState, ProviderHealth};
 use super::settings::GatewaySettings;
 use super::user_overrides::TrialUsed;
@@ -30,11 +31,12 @@ pub(super) fn judge(
     mut health: ResMut<ProviderHealth>,
     mut log: ResMut<EventLog>,
     settings: Res<GatewaySettings>,
+    budget: Res<BudgetSettings>,
     clock: Res<SimClock>,
 ) {
     let mut changes = Vec::new();
-    if settings.is_changed() {
-        changes.extend(health.found_under(hash(&*settings)));
+    if settings.is_changed() || budget.is_changed() {
+        changes.extend(health.found_under(hash(&*settings), hash(&*budget)));
     }
     for AccessChanged {} in accesses.read() {
         changes.extend(health.reset(|_| true));
@@ -87,8 +89,7 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
     })
 }
 
-/// Returns a hash of settings, to notice that they changed.
-pub(super) fn hash(settings: &impl Serialize) -> u64 {
+fn hash(settings: &impl Serialize) -> u64 {
     let mut hasher = HashWriter::default();
     // An unserializable value has the same hash each time.
     let _ = serde_json::to_writer(&mut hasher, settings);

@@ -14,9 +14,6 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
-pub mod command_code;
-#[cfg(target_os = "linux")]
-mod confined_start;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -29,17 +26,11 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
-mod git_protection;
-#[cfg(target_os = "linux")]
-mod guarded_attributes;
 pub mod health;
 mod health_monitor;
-mod hidden_paths;
 mod image_models;
 pub mod key_storage;
 pub mod keys;
-#[cfg(target_os = "linux")]
-mod landlock_access;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
@@ -48,11 +39,6 @@ mod local_proxy;
 pub mod mcp;
 pub mod mcp_forwarder;
 pub mod messages;
-mod model_holds;
-#[cfg(test)]
-mod model_holds_tests;
-#[cfg(target_os = "linux")]
-mod namespaces;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
@@ -60,7 +46,6 @@ mod outside_traffic;
 pub mod peers;
 mod personal_files;
 pub mod prices;
-pub mod private_variables;
 mod process;
 mod program_access;
 pub mod programs;
@@ -84,8 +69,6 @@ pub mod slack;
 mod slack_systems;
 pub mod supervisor;
 pub mod tool_call_assembly;
-pub mod trusted_workspaces;
-pub mod unconfined;
 pub mod user_overrides;
 #[cfg(test)]
 mod user_overrides_tests;
@@ -108,7 +91,6 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -132,7 +114,7 @@ pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_he
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 
-use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
+use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
@@ -141,8 +123,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
-use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsChanged, TryModel};
-use crate::workspace::trust::TrustChanged;
+use crate::simulation::Explain;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
@@ -172,22 +153,17 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
-    app.init_resource::<Roster>().init_resource::<AttentionSettings>();
-    app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
     app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
-        .init_resource::<model_holds::ModelHolds>()
         .init_resource::<SimulatedProviders>()
         .init_resource::<InputQueue<ModelReply>>();
     if !app.world().contains_resource::<GatewayEnvironment>() {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
-    // Owned by a layer below; registered here as well, so that this layer runs without its systems.
-    app.init_resource::<InputQueue<TrustChanged>>();
     app.add_input::<MinutePassed>()
         .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
@@ -228,7 +204,6 @@ pub fn plugin(app: &mut App) {
             user_overrides::apply_user_overrides,
             embedding::book,
             health_monitor::judge,
-            model_holds::update,
             servers::read,
             servers::apply_server_events,
             sandbox_detection::apply_sandbox_detection,
@@ -249,8 +224,6 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
-            user_overrides::check_sandboxes,
-            trusted_workspaces::follow_trust_file,
             dispatch::count_exchanges,
         )
             .chain()
@@ -258,7 +231,6 @@ pub fn plugin(app: &mut App) {
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
-    crate::schedule::saved::register::<model_holds::ModelHoldsSaved>(app);
     crate::schedule::saved::register::<SeenToolDescriptions>(app);
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
@@ -283,7 +255,6 @@ pub fn start_run(world: &mut World) {
     questions.reached = None;
     questions.provider_override = provider_override;
     world.resource_mut::<ProviderHealth>().start_run();
-    world.resource_mut::<model_holds::ModelHolds>().start_run();
 }
 
 /// Ends a run of the workspace: if no work is left, scripts start from the beginning in the next run; otherwise they

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::address::ServerOwner;
 use super::settings::Choice;
-use crate::base::yaml;
 use crate::mind::Usage;
 use crate::workspace::SettingsSection;
 
@@ -98,7 +97,7 @@ struct PriceList {
 }
 
 static PRICES: LazyLock<PriceList> = LazyLock::new(|| {
-    yaml::from_str(include_str!("../../../../assets/prices.yaml")).expect("the embedded price list is tested")
+    serde_yaml::from_str(include_str!("../../../../assets/prices.yaml")).expect("the embedded price list is tested")
 });
 
 /// The date and the source of the embedded list.

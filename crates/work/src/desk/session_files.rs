@@ -14,10 +14,9 @@ use crate::base::{ActivationKey, Author, Id, Problem, Seq};
 use crate::kernel::{EditedSession, Kernel, KernelSettings, SessionEditTiming, WorkOrder};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
-use crate::schedule::SimClock;
+use crate::schedule::{RoomPaused, SimClock};
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{SessionText, copy_of, parse, session_id_of};
-use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::records::records_of;
 use crate::workspace::vfs::{OUTSIDE, RecordChanged};
 use crate::workspace::{ProblemReport, RoomStart};
@@ -95,7 +94,7 @@ pub(super) fn apply_saved_files(
     mut edits: ResMut<SessionEdits>,
     mut files: SessionFiles,
     mut changes: MessageReader<RecordChanged>,
-    held: StartsHeld,
+    standstill: Option<Res<RoomPaused>>,
 ) {
     if changes.is_empty() && edits.waiting.is_empty() {
         return;
@@ -125,7 +124,7 @@ pub(super) fn apply_saved_files(
             }
         }
     }
-    if !held.holds() {
+    if standstill.is_none_or(|standstill| !standstill.holds()) {
         let now = files.clock.tick();
         let due = edits.waiting.iter().filter(|(_, waiting)| waiting.not_before <= now);
         for path in due.map(|(path, _)| path.clone()).collect::<Vec<_>>() {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentCommand, Roster};
 use crate::base::Id;
-use crate::base::ids::ROOM;
 
 /// Messages that are held back until the next tick, because messages written at the end of a tick would not be saved.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -26,7 +25,5 @@ pub(super) fn flush(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut command
     commands.write_batch(outbox.agents.drain(..));
     let (here, coming): (Vec<_>, Vec<_>) = outbox.places.drain(..).partition(|(agent, _)| roster.key(agent).is_some());
     outbox.places = coming;
-    let by = Some(Id::from(ROOM));
-    let homes = here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position, by: by.clone() });
-    commands.write_batch(homes);
+    commands.write_batch(here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position }));
 }

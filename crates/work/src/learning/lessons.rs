@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Id, Seq};
 use crate::knowledge::Source;
-use crate::knowledge::consolidation::{
-    Candidate, CandidateAction, Case, Decision, ParsedCandidates, decide, parse_candidates,
-};
+use crate::knowledge::consolidation::{Candidate, CandidateAction, Case, Decision, decide, parse_candidates};
 use crate::log::events::Knowledge;
 use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::{FailureKind, ModelFailure};
@@ -41,9 +39,6 @@ pub struct Lesson {
     pub cause: Seq,
     /// The current stage.
     pub stage: Stage,
-    /// What could not be used of the model's answer, to be reported with the result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<String>,
 }
 
 /// The stage of a lesson.
@@ -230,9 +225,8 @@ impl Lessons {
                 let answer = outcome.as_ref().map_err(ModelFailure::sentence);
                 let candidates = answer.and_then(|text| parse_candidates(text).map_err(|error| error.to_string()));
                 match candidates {
-                    Ok(parsed) if parsed.candidates.is_empty() => self.finish(Vec::new(), Vec::new()),
-                    Ok(ParsedCandidates { candidates, left_out }) => {
-                        lesson.left_out = left_out;
+                    Ok(candidates) if candidates.is_empty() => self.finish(Vec::new(), Vec::new()),
+                    Ok(candidates) => {
                         lesson.stage = Stage::Comparing { candidates };
                         None
                     }
@@ -276,9 +270,7 @@ impl Lessons {
             }
             (Stage::TakingIn { decisions, but }, LessonAnswer::TakenIn { told, contradictions }) => {
                 let mut told = told.clone();
-                let but = [lesson.left_out.clone(), but.clone()].into_iter().flatten();
-                let but = but.reduce(|one, other| format!("{one}; {other}"));
-                let learned = summary(&told, decisions.len(), but);
+                let learned = summary(&told, decisions.len(), but.clone());
                 told.extend(learned);
                 self.finish(told, contradictions.clone())
             }

@@ -2,7 +2,6 @@
 //! Pure: data in, decisions out.
 
 mod answer;
-mod objects;
 mod offline;
 mod prompts;
 #[cfg(test)]
@@ -10,7 +9,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{AnswerError, ParsedCandidates, decide, parse_candidates};
+pub use answer::{AnswerError, decide, parse_candidates};
 pub use offline::{SAME_FROM, decide_offline};
 pub use prompts::{consolidation_question, extraction_question};
 
@@ -94,8 +93,7 @@ pub enum CandidateAction {
     Skip,
 }
 
-/// A decision about a candidate, and its reason. There may be several: one about the candidate itself, and one for each
-/// known memory that it makes untrue.
+/// The decision about one candidate, and its reason.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// The index of the candidate, from 0.

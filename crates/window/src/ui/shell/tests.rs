@@ -1,7 +1,5 @@
 //! Tests of the whole window with its keyboard shortcuts, drawn without a screen.
 
-mod typing;
-
 use std::sync::OnceLock;
 
 use bevy::math::Vec2;

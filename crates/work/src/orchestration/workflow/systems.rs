@@ -17,7 +17,6 @@ use crate::mind::Ending;
 use crate::schedule::{RoomOpened, RoomPaused};
 use crate::tools::{OrderOutcome, OrderReport, PendingToolOrders, Work};
 use crate::workspace::FileChanged;
-use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::{FileAnswer, FileOutcome, FileResult, OutsideChange};
 
 /// Follows the files of workflows, and reports their problems.
@@ -67,7 +66,7 @@ pub(super) fn advance_runs(
         MessageReader<OutsideChange>,
         MessageReader<FileOutcome>,
     ),
-    (standstill, held): (Option<Res<RoomPaused>>, StartsHeld),
+    standstill: Option<Res<RoomPaused>>,
 ) {
     let mut happened = TriggerEvents { is_opened: opened.read().count() > 0, changed: Vec::new() };
     happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
@@ -81,7 +80,7 @@ pub(super) fn advance_runs(
             && *outcome.author.0 != *ROOM
         {
             let (FileResult::Written { path, .. }
-            | FileResult::Deleted { path, .. }
+            | FileResult::Deleted { path }
             | FileResult::Renamed { to: path, .. }) = done;
             happened.changed.push(path.clone());
         }
@@ -91,13 +90,7 @@ pub(super) fn advance_runs(
     }
     // Views must not see a change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_running());
-    advance_all_runs(
-        &mut room,
-        &workflows,
-        runs.bypass_change_detection(),
-        &happened,
-        (standstill.as_deref(), held.holds()),
-    );
+    advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
     if goes_on || runs.runs.len() != count {
         runs.set_changed();
     }
@@ -108,13 +101,13 @@ fn advance_all_runs(
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
-    (standstill, are_starts_held): (Option<&RoomPaused>, bool),
+    standstill: Option<&RoomPaused>,
 ) {
     if standstill.is_some_and(|standstill| standstill.holds()) {
         return;
     }
     let has_triggers = !workflows.files().is_empty() || !runs.timers.is_empty();
-    if has_triggers && !are_starts_held {
+    if has_triggers {
         start_triggered(room, workflows, runs, happened);
     }
     if runs.runs.is_empty() {

@@ -13,7 +13,6 @@ mod past_sessions;
 mod prompt;
 mod readers;
 mod texts;
-mod whole_answers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -49,8 +49,6 @@ const MAX_PROBLEMS: usize = 3;
 struct Editing {
     id: Id,
     text: String,
-    /// Whether the field has taken the focus.
-    is_focused: bool,
 }
 
 /// The state of the knowledge pane.
@@ -70,8 +68,6 @@ pub struct KnowledgePane {
     /// Why the search failed.
     failure: Option<String>,
     editing: Option<Editing>,
-    /// When the last editing ended, in seconds.
-    edited_secs: Option<f64>,
     /// The relation being created.
     relating: Option<Relating>,
     shown_count: Option<usize>,

@@ -4,6 +4,7 @@ use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};
 
 use super::{Overlays, edit, texts};
+use crate::base::text::truncate;
 use crate::element::ElementAct;
 use crate::element::kinds::kind;
 use crate::ui::Command;
@@ -30,7 +31,7 @@ pub(super) fn other_ui(
         if text.trim().is_empty() {
             ui.label(widgets::secondary_text(texts::EMPTY, theme));
         } else {
-            widgets::long_text(ui, &element.id, text, TEXT_CHARS, |ui, text| markdown(ui, text, theme, commands));
+            markdown(ui, &truncate(text, TEXT_CHARS), theme, commands);
         }
     });
     for act in kind(&element.kind).map_or(&[][..], |kind| kind.acts) {
