@@ -175,7 +175,7 @@ fn value(id: &str, name: &str, is_mode: bool) -> AgentOptionValue {
 }
 
 /// Parts of the names of modes in which an agent asks less often than it could.
-const LESS: [&str; 18] = [
+const LESS: [&str; 21] = [
     "bypass",
     "yolo",
     "accept",
@@ -186,6 +186,9 @@ const LESS: [&str; 18] = [
     "dontask",
     "neverask",
     "noask",
+    "noconfirm",
+    "noprompt",
+    "noreview",
     "alwaysallow",
     "allowall",
     "approveall",
@@ -196,7 +199,7 @@ const LESS: [&str; 18] = [
     "withoutask",
 ];
 
-/// Parts of the names of modes in which an agent asks before it acts, or does not act.
+/// Words in the names of modes in which an agent asks before it acts, or does not act.
 const CAREFUL: [&str; 17] = [
     "ask",
     "default",
@@ -222,9 +225,12 @@ const CAREFUL: [&str; 17] = [
 /// causes one more question to the person.
 fn asks_less(id: &str, name: &str) -> bool {
     let word = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    let words = [word(id), word(name)];
-    let has = |parts: &[&str]| words.iter().any(|word| parts.iter().any(|part| word.contains(part)));
-    has(&LESS) || !has(&CAREFUL)
+    let joined = [word(id), word(name)];
+    let is_less = joined.iter().any(|joined| LESS.iter().any(|part| joined.contains(part)));
+    // As whole words only: "unsafe" is not "safe", and "task" is not "ask".
+    let words = [id, name].into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).map(word);
+    let is_careful = words.chain(joined.iter().cloned()).any(|word| CAREFUL.contains(&word.as_str()));
+    is_less || !is_careful
 }
 
 #[cfg(test)]
@@ -288,6 +294,10 @@ mod tests {
             ("architect", "Architect", false),
             ("approve", "Approve", false),
             ("1", "Ask before edits", false),
+            ("default", "Always Ask", false),
+            ("unsafe", "Unsafe", true),
+            ("task", "Multi Task", true),
+            ("x", "No prompt", true),
         ] {
             assert_eq!(asks_less(id, name), is_less, "{id}");
         }
