@@ -114,7 +114,7 @@ fn open(provider: String) -> App {
     let files: BTreeMap<String, String> =
         starter::files().into_iter().map(|(path, bytes)| (path, String::from_utf8_lossy(bytes).into_owned())).collect();
     let scene = "scenes/newsroom.yaml".to_owned();
-    let start = RoomStart { scene, files, seed: None, provider: Some(provider), carried: None };
+    let start = RoomStart { scene, files, provider: Some(provider), ..RoomStart::default() };
     app::begin(start, "r-figures".into(), Seq(1)).expect("a fresh room begins")
 }
 

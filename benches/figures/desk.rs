@@ -47,7 +47,13 @@ fn workspace() -> TempDir {
 
 fn daemon(folder: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
-    command.current_dir(folder).args(DAEMON).args(more).stdin(Stdio::null()).stderr(Stdio::null());
+    command
+        .current_dir(folder)
+        .args(DAEMON)
+        .args(more)
+        .stdin(Stdio::null())
+        .env("WORKSHOP_TRUST", "1")
+        .stderr(Stdio::null());
     command
 }
 

@@ -144,7 +144,7 @@ fn opened(folder: &std::path::Path, tools: usize) -> Duration {
         scene: Some("many".into()),
         provider: Some("offline".into()),
         fresh: true,
-        ..OpenOptions::default()
+        ..OpenOptions::trusted()
     };
     let mut open = None;
     let took = timed(|| {

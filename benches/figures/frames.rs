@@ -36,7 +36,7 @@ fn crowd(agents: usize, overlay: bool, zoom: f32, limit: f64) -> Figure {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write_crowd(folder.path(), agents, zoom).expect("the crowd can be written");
     let options =
-        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::default() };
+        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::trusted() };
     let mut room = OpenRoom::open(options).expect("the crowd's room opens");
     let world = room.world().expect("it is open");
     // A frame that takes 8 ms covers more than one tick, so every measured frame contains one.
@@ -92,7 +92,7 @@ pub fn glide() -> Vec<Figure> {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     write_crowd(folder.path(), AGENTS, 0.19).expect("the crowd can be written");
     let options =
-        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::default() };
+        OpenOptions { folder: folder.path().to_owned(), provider: Some("offline".into()), ..OpenOptions::trusted() };
     let mut room = OpenRoom::open(options).expect("the crowd's room opens");
     room.world().expect("it is open").resource_mut::<SimClock>().paused = true;
     let mut screen = Screen::new(Some(false));

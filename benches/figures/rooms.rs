@@ -57,7 +57,7 @@ fn crowd(agents: usize) -> RoomStart {
 
 fn start(files: BTreeMap<String, String>, scene: &str) -> RoomStart {
     let provider = Some("offline".to_owned());
-    RoomStart { scene: format!("scenes/{scene}.yaml"), files, seed: None, provider, carried: None }
+    RoomStart { scene: format!("scenes/{scene}.yaml"), files, provider, ..RoomStart::default() }
 }
 
 /// A large room without minds: everything up to the simulation, with all behaviour, queues, attention and meetings.

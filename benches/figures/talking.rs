@@ -37,6 +37,7 @@ fn one_talk() -> Duration {
     let mut child = Command::new(env!("CARGO_BIN_EXE_workshop"))
         .args(["agent", ".", "--prompt", "How is it?", "--json"])
         .current_dir(folder.path())
+        .env("WORKSHOP_TRUST", "1")
         .env("OPENAI_API_KEY", "sk-figures")
         .env("OPENAI_BASE_URL", format!("http://{address}/v1/"))
         .stdin(Stdio::null())

@@ -40,7 +40,7 @@ impl Studio {
         let options = OpenOptions {
             folder: folder.path().to_owned(),
             provider: Some(format!("scripted:{}", folder.path().join("script.yaml").display())),
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let (mut room, _) = Room::open(&options).expect("the workspace opens");
         let world = room.app.world_mut();
@@ -216,7 +216,7 @@ fn opened(what: &str, limit_ms: f64, files: &[(String, String)], agents: usize) 
         write(folder.path(), path, text);
     }
     let times = Times::from_each((0..3).map(|_| {
-        let options = OpenOptions { folder: folder.path().to_owned(), fresh: true, ..OpenOptions::default() };
+        let options = OpenOptions { folder: folder.path().to_owned(), fresh: true, ..OpenOptions::trusted() };
         let began = Instant::now();
         let (mut room, _) = Room::open(&options).expect("the workspace opens");
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;

@@ -13,6 +13,7 @@ pub mod running_elsewhere;
 pub mod servers;
 pub mod status;
 pub mod task_files;
+pub mod trust;
 mod unfinished_work;
 #[cfg(feature = "window")]
 pub mod window;

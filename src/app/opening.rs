@@ -36,6 +36,12 @@ pub enum OpenError {
         /// The available scenes.
         there: String,
     },
+    /// The workspace has a saved room that was not made on this computer, and the person has not trusted it.
+    #[error("{folder} has saved work that may come from elsewhere, and you have not trusted this workspace yet")]
+    NotTrusted {
+        /// The workspace.
+        folder: String,
+    },
     /// The requester cancelled it.
     #[error("it was cancelled")]
     Cancelled,
@@ -67,6 +73,9 @@ impl OpenError {
         match self {
             Self::Store(error) | Self::FileService(FileServiceError::Store(error)) => error.remedy(),
             Self::Cancelled => "open it again",
+            Self::NotTrusted { .. } => {
+                "look at it and decide with: workshop trust; or start over from the scene file with --fresh"
+            }
             Self::Files(_) => "close other programs, then try again",
             Self::FileService(FileServiceError::Files(_)) => {
                 "check that the folder exists and that you can read and write it"

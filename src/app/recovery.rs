@@ -120,7 +120,7 @@ pub(super) fn last_committed_world(workspace: &Path, scene: &str) -> Result<Opti
     let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
         return Ok(None);
     };
-    let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried: Some(sections) };
+    let start = RoomStart { scene: scene.to_owned(), files, carried: Some(sections), ..RoomStart::default() };
     Ok(Some(super::resume(start, "r-look".into(), Seq(1))?))
 }
 
@@ -157,7 +157,7 @@ fn resume_run(
                 return Ok((Some(room), problems));
             }
             let carried = Some(snapshot.sections);
-            let start = RoomStart { scene: scene.to_owned(), files, seed: None, provider: None, carried };
+            let start = RoomStart { scene: scene.to_owned(), files, carried, ..RoomStart::default() };
             super::resume(start, run.id, snapshot.next_seq)
         }
         ReopenFrom::Start(start) => {

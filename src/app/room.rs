@@ -11,11 +11,14 @@ use super::clock_driver::Driver;
 use super::opening::{OpenError, state_folder};
 use super::persons_clock::local_secs;
 use super::recovery;
+use super::trust::{Decided, TrustChoice};
 use super::unfinished_work::{Before, drop_unknown};
+use crate::base::ids::ROOM;
 use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk;
 use crate::desk::session_files::is_news;
-use crate::gateway::{self, GatewayEnvironment, SandboxDetected};
+use crate::gateway::unconfined::unconfined_problems;
+use crate::gateway::{self, Environment, GatewayEnvironment, SandboxDetected, trusted_workspaces};
 use crate::kernel::{self, Kernel};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
@@ -25,14 +28,15 @@ use crate::memory::{MemoriesCounted, MemoryCounts};
 use crate::orchestration;
 use crate::schedule::{InputQueue, RoomOpened, RoomSeed, SimClock};
 use crate::store::{self, QuarantinedDatabase, RunStart, Store, StoreError};
-use crate::workspace::files::FileContent;
-use crate::workspace::layout::{SCENE_OF_AGENT, agent_of_scene, is_agent_at_top, read_folder};
+use crate::workspace::cleaning::complete_before_opening;
+use crate::workspace::files::{FileContent, FolderContent, ReadFailure};
+use crate::workspace::layout::{SCENE_OF_AGENT, agent_of_scene, is_agent_at_top, read_content};
 use crate::workspace::starter::STARTER_SCENE;
 use crate::workspace::vfs::records::{record_heads, records_edited_while_closed};
 use crate::workspace::vfs::{
     FileBridge, FileHistory, FileLimits, FileService, FileServiceOptions, RecordChanged, finish_interrupted, hand_over,
 };
-use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart};
+use crate::workspace::{self, AnswerFolder, FileChanged, RoomStart, UnreadableFiles};
 
 /// How long closing waits for the log before file operations are sent; the others are sent when the room is opened
 /// again.
@@ -59,6 +63,15 @@ pub struct OpenOptions {
     /// Files that the program writes for the person in the meantime. Within the workspace, they do not count as
     /// external edits.
     pub writes: Vec<PathBuf>,
+    /// Whose word it is that the workspace is trusted.
+    pub trust: TrustChoice,
+}
+
+impl OpenOptions {
+    /// The options for a workspace that the caller made, and so trusts.
+    pub fn trusted() -> Self {
+        Self { trust: TrustChoice::Everything, ..Self::default() }
+    }
 }
 
 /// An open workspace with its own world.
@@ -108,13 +121,24 @@ impl Room {
     pub fn open_watched(options: &OpenOptions, control: &JobControl) -> Result<(Self, Vec<Problem>), OpenError> {
         detect_sandbox();
         let dir = state_folder(&options.folder);
+        let cleaned = complete_before_opening(&options.folder, &dir);
+        let (room, mut problems) = Self::open_or_recover(options, &dir, control)?;
+        problems.extend(cleaned);
+        Ok((room, problems))
+    }
+
+    fn open_or_recover(
+        options: &OpenOptions,
+        dir: &Path,
+        control: &JobControl,
+    ) -> Result<(Self, Vec<Problem>), OpenError> {
         match Self::try_open(options, None, control) {
             Err(error) if error.is_damage() => {
-                let aside = store::quarantine(&dir, &error.to_string())?;
+                let aside = store::quarantine(dir, &error.to_string())?;
                 match Self::try_open(options, Some(&aside), control) {
                     // The damage may be in the copied part.
                     Err(again) if again.is_damage() => {
-                        let copy = store::quarantine_without_salvage(&dir, &again.to_string())?;
+                        let copy = store::quarantine_without_salvage(dir, &again.to_string())?;
                         Self::try_open(options, Some(&copy), control)
                     }
                     opened => opened,
@@ -129,16 +153,23 @@ impl Room {
         aside: Option<&QuarantinedDatabase>,
         control: &JobControl,
     ) -> Result<(Self, Vec<Problem>), OpenError> {
-        let (mut on_disk, mut problems) = read_folder(&options.folder);
-        let scene = choose_scene(&on_disk, &problems, options)?;
+        let FolderContent { files: mut on_disk, mut unreadable, mut problems } = read_content(&options.folder);
+        let scene = choose_scene((&on_disk, &unreadable), &problems, options)?;
         report_progress(control, 0.2)?;
+        let surroundings = Environment::of_process();
+        let decided = Decided::of(&options.trust, &surroundings, &options.folder);
+        problems.extend(decided.problem.clone());
+        if !options.fresh && decided.is_foreign_history(&options.folder) {
+            return Err(OpenError::NotTrusted { folder: options.folder.display().to_string() });
+        }
         let (mut store, store_problems) = Store::open_after_quarantine(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
         // Files completed now are not external edits.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
         problems.extend(file_problems);
         if was_cut_off {
-            on_disk = read_folder(&options.folder).0;
+            let again = read_content(&options.folder);
+            (on_disk, unreadable) = (again.files, again.unreadable);
         }
 
         report_progress(control, 0.4)?;
@@ -166,6 +197,8 @@ impl Room {
             seed: options.seed,
             provider: options.provider.clone(),
             carried,
+            unreadable: Some(unreadable.clone()),
+            trust: Some(decided.trust.clone()),
         };
         let run = store::new_run_id();
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
@@ -183,11 +216,19 @@ impl Room {
         })?;
         // If the start cannot be recorded, the whole room would be lost: fail now.
         store.flush()?;
+        if let Some(folder) = decided.noted.as_ref().filter(|_| decided.trust.is_restricted()) {
+            let noted = trusted_workspaces::note_run(surroundings.config_folder(), folder, &run);
+            problems.extend(noted.err());
+        }
+        if let Some(file) = decided.file {
+            world.insert_resource(file);
+        }
         let history = FileHistory::open(&options.folder, store.dir())?;
         world.insert_resource(store);
         let mut surroundings = world.resource_mut::<GatewayEnvironment>();
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
-        push_edits_while_closed(world, &files, &on_disk, &history);
+        problems.extend(unconfined_problems(&surroundings.0));
+        push_edits_while_closed(world, &files, (&on_disk, &unreadable), &history);
         world.resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         world.resource_mut::<InputQueue<SandboxDetected>>().push(SandboxDetected::on_this_computer());
         problems.extend(drop_unknown(world, (&options.folder, &records), &scene, before));
@@ -322,7 +363,7 @@ fn report_progress(control: &JobControl, share: f32) -> Result<(), OpenError> {
 
 /// The scene to open: the requested one, the starter kit's, or the first one; without any, a scene for a single agent.
 fn choose_scene(
-    files: &BTreeMap<String, String>,
+    (files, unreadable): (&BTreeMap<String, String>, &UnreadableFiles),
     problems: &[Problem],
     options: &OpenOptions,
 ) -> Result<String, OpenError> {
@@ -335,12 +376,17 @@ fn choose_scene(
     if let Some(named) = options.scene.as_deref().filter(|scene| agent_of_scene(scene).is_some_and(is_agent_at_top)) {
         return Ok(named.to_owned());
     }
-    let found = match &options.scene {
+    // Another scene may permit what the settings of an unreadable one forbid.
+    let wanted = match &options.scene {
+        None if unreadable.failure(STARTER_SCENE).is_some() => Some(STARTER_SCENE.to_owned()),
+        wanted => wanted.clone(),
+    };
+    let found = match &wanted {
         Some(wanted) => scenes.iter().find(|(path, stem)| stem == wanted || *path == wanted),
         None => scenes.iter().find(|(path, _)| *path == STARTER_SCENE).or_else(|| scenes.first()),
     };
     // So is a folder that is itself an agent.
-    let is_alone = options.scene.is_none() && files.keys().any(|path| is_agent_at_top(path));
+    let is_alone = wanted.is_none() && files.keys().any(|path| is_agent_at_top(path));
     if found.is_none() && is_alone {
         return Ok(SCENE_OF_AGENT.to_owned());
     }
@@ -348,12 +394,15 @@ fn choose_scene(
     let why = |wanted: &str| {
         problems.iter().find(|problem| stem(&problem.place).as_deref() == Some(wanted) || problem.place == wanted)
     };
-    let why = options.scene.as_deref().and_then(why).map(|problem| format!(": {problem}")).unwrap_or_default();
+    let why = wanted.as_deref().and_then(why).map(|problem| format!(": {problem}")).unwrap_or_default();
     found.map(|(path, _)| (*path).clone()).ok_or_else(|| OpenError::NoSuchScene {
-        wanted: options.scene.clone().unwrap_or_default(),
+        wanted: wanted.unwrap_or_default(),
         why,
         folder: options.folder.display().to_string(),
-        there: scenes.into_iter().map(|(_, stem)| stem).collect::<Vec<_>>().join(", "),
+        there: match scenes.is_empty() {
+            true => "none (the folder scenes/ has no scene file)".to_owned(),
+            false => scenes.into_iter().map(|(_, stem)| stem).collect::<Vec<_>>().join(", "),
+        },
     })
 }
 
@@ -362,7 +411,7 @@ fn choose_scene(
 fn push_edits_while_closed(
     world: &mut World,
     known: &BTreeMap<String, String>,
-    on_disk: &BTreeMap<String, String>,
+    (on_disk, unreadable): (&BTreeMap<String, String>, &UnreadableFiles),
     history: &FileHistory,
 ) {
     let mut queue = world.resource_mut::<InputQueue<FileChanged>>();
@@ -374,11 +423,16 @@ fn push_edits_while_closed(
             });
             let change = FileChanged::new(path.clone(), FileContent::Text(text.clone()));
             let is_ordered = by.as_ref().is_some_and(Author::is_user);
-            queue.push(FileChanged { by: by.unwrap_or_else(Author::user), is_ordered, ..change });
+            let is_rooms = by.as_ref().is_some_and(|by| *by.0 == *ROOM);
+            // What the room saved may contain a person's changes in the window, so it is applied like a person's.
+            let by = by.filter(|_| !is_rooms).unwrap_or_else(Author::user);
+            queue.push(FileChanged { by, is_ordered, is_rooms, ..change });
         }
     }
     for path in known.keys().filter(|path| !on_disk.contains_key(*path)) {
-        queue.push(FileChanged::new(path.clone(), FileContent::Removed));
+        // The last text of a file that cannot be read stays in use.
+        let content = unreadable.failure(path).cloned().map_or(FileContent::Removed, ReadFailure::into_content);
+        queue.push(FileChanged::new(path.clone(), content));
     }
 }
 

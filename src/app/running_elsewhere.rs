@@ -45,6 +45,11 @@ pub fn is_running(process: u32) -> bool {
     store::runs(process)
 }
 
+/// The process that has a workspace open, if it is stopped: it answers nothing until it is continued.
+pub fn stopped_owner(workspace: &Path) -> Option<u32> {
+    owner(workspace).filter(|process| store::is_stopped(*process))
+}
+
 /// Whether an open room has loaded the current files of its workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LoadStatus {

@@ -5,6 +5,7 @@ use std::path::Path;
 use bevy::app::App;
 
 use super::begin;
+use super::trust::{Decided, TrustChoice};
 use crate::base::{Problem, Seq};
 use crate::gateway::acp::AcpSettings;
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
@@ -65,7 +66,8 @@ fn opened(folder: &Path) -> Result<App, Problem> {
         let what = "this workspace has no scene, so its agents and settings are unknown";
         return Err(Problem::error(folder.display().to_string(), what, "make one: workshop init --bare ."));
     };
-    let start = RoomStart { scene: scene.clone(), files, seed: None, provider: None, carried: None };
+    let decided = Decided::of(&TrustChoice::Person, &Environment::of_process(), folder);
+    let start = RoomStart { scene: scene.clone(), files, trust: Some(decided.trust), ..RoomStart::default() };
     let mut app = begin(start, "r-servers".into(), Seq(1))
         .map_err(|error| Problem::error(scene, error.to_string(), "fix the scene file"))?;
     schedule::advance(app.world_mut());

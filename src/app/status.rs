@@ -1,6 +1,7 @@
 //! The unfinished work of a workspace, whether or not its rooms are running: what it is, what it has cost so far, and
 //! what it waits for; and the communication between its agents.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use bevy::ecs::world::World;
@@ -10,11 +11,14 @@ use super::display_names::name_of;
 use super::opening::OpenError;
 use super::recovery::for_each_scene;
 use crate::base::{ActivationKey, Id, calendar};
+use crate::desk::person_tasks::{self, PersonTask};
+use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::Tally;
-use crate::gateway::{ExchangeCounts, RequestQueue};
+use crate::gateway::{ExchangeCounts, ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, UnfinishedActivation, UnfinishedHandOver, UnfinishedRun};
 use crate::orchestration::{Channel, Channels};
-use crate::schedule::{RoomDate, SimClock};
+use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
+use crate::simulation::{WaitingForModel, waiting_for_model};
 
 /// An unfinished task, as last saved.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,6 +41,19 @@ pub struct UnfinishedTask {
     pub used: Tally,
     /// How much its agents exchanged with each other.
     pub exchanged: ExchangeCounts,
+}
+
+/// Reading that waits until an agent's model can be called, as last saved.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct WaitingReads {
+    /// The scene file of its room.
+    pub scene: String,
+    /// The agent's id.
+    pub agent: Id,
+    /// How much is waiting.
+    pub count: usize,
+    /// Why the model cannot be called.
+    pub why: String,
 }
 
 /// A channel, as last saved.
@@ -74,14 +91,32 @@ pub struct HandOverStatus {
 }
 
 /// The communication between a workspace's agents.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Collaboration {
+    /// Reading that waits until a model can be called.
+    pub reading: Vec<WaitingReads>,
     /// The channels, sorted by scene and name.
     pub channels: Vec<ChannelStatus>,
     /// Unfinished tasks that were handed over, by scene, oldest first.
     pub hand_overs: Vec<HandOverStatus>,
     /// Permissions that have not expired according to the rooms' clocks.
     pub allowed: Vec<AllowedUntil>,
+    /// The providers that failed when the room was last saved.
+    pub faults: Vec<FaultStatus>,
+    /// The tasks in files that only a person can continue, while work of agents waits for them.
+    pub person_tasks: BTreeSet<PersonTask>,
+}
+
+/// A failing provider, and its room.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FaultStatus {
+    /// The scene file of its room.
+    pub scene: String,
+    /// For how many simulated seconds it has been failing.
+    pub for_secs: u64,
+    /// The failure.
+    #[serde(flatten)]
+    pub fault: ProviderFault,
 }
 
 /// A time-limited permission of an agent.
@@ -104,8 +139,22 @@ pub fn status(workspace: &Path) -> Result<(Vec<UnfinishedTask>, Collaboration), 
         tasks.extend(tasks_of(scene, world));
         let channels = world.resource::<Channels>();
         together.channels.extend(channels.iter().map(|(name, channel)| channel_status(scene, name, channel)));
+        let tick = world.resource::<SimClock>().tick();
+        together.faults.extend(world.resource::<ProviderHealth>().faults().into_iter().map(|fault| FaultStatus {
+            scene: scene.to_owned(),
+            for_secs: tick.saturating_sub(fault.since_tick) / TICKS_PER_SEC,
+            fault,
+        }));
+        together.person_tasks.extend(person_tasks::behind_all(world).of_person);
         let hand_overs = world.resource::<Kernel>().unfinished_hand_overs().into_iter();
         together.hand_overs.extend(hand_overs.map(|work| HandOverStatus { scene: scene.to_owned(), work }));
+        let reading = waiting_for_model(world).into_iter().map(|WaitingForModel { agent, count, why }| WaitingReads {
+            scene: scene.to_owned(),
+            agent,
+            count,
+            why,
+        });
+        together.reading.extend(reading);
         let now = world.resource::<RoomDate>().secs(world.resource::<SimClock>());
         let allowed = world.resource::<Kernel>().granted_until(now).into_iter();
         together.allowed.extend(allowed.map(|(agent, may, until)| {

@@ -1,11 +1,13 @@
 //! Task files of a workspace for commands: selecting, reading and writing them.
 
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use super::opening::state_folder;
 use crate::base::globs::{self, GlobError};
 use crate::workspace::task_files;
 use crate::workspace::task_files::lint::{ENDING, LintContext};
@@ -17,6 +19,11 @@ use crate::workspace::vfs::{DirectFileError, DirectFiles, PathAccess, PathRefusa
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Maximum number of attempts to write a file that others keep changing.
 const TRIES: usize = 8;
+/// How long a command waits for its turn. After that, for example because another command is stopped, it writes without:
+/// only the text that it read is replaced in any case.
+const TURN_WAIT: Duration = Duration::from_secs(2);
+/// How often the turn is tried meanwhile.
+const TURN_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Why task files cannot be read or written.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -148,11 +155,28 @@ impl TaskFiles {
         Ok(Ok(()))
     }
 
-    /// Replaces a text that was read. Commands take turns, so that none overwrites another's change.
+    /// Replaces a text that was read. Commands take turns, so that none overwrites another's change; an open room
+    /// merges the change like an edit by any other program.
     fn write(&self, path: &WorkspacePath, text: &str, over: Option<&str>) -> Result<bool, DirectFileError> {
-        // If the folder cannot be locked, the comparison with the text that was read still applies.
-        let _turn = File::open(&self.folder).and_then(|folder| folder.lock().map(|()| folder)).ok();
+        let _turn = self.take_turn(path);
         self.files.write(path, text, over)
+    }
+
+    /// Locks the folder of a task file against other commands; `None` if that is impossible or takes too long.
+    ///
+    /// The folder of the workspace itself is locked by an open room for as long as it is open, and a command that locked
+    /// it would keep a room from opening; for its files, commands lock the room's state folder instead.
+    fn take_turn(&self, path: &WorkspacePath) -> Option<File> {
+        let parent = path.as_str().rsplit_once('/').map(|(parent, _)| self.folder.join(parent));
+        let folder = File::open(parent.unwrap_or_else(|| state_folder(&self.folder))).ok()?;
+        let until = Instant::now() + TURN_WAIT;
+        loop {
+            match folder.try_lock() {
+                Ok(()) => return Some(folder),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TURN_INTERVAL),
+                Err(_) => return None,
+            }
+        }
     }
 
     /// Creates a file.

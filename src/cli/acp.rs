@@ -11,6 +11,7 @@ use crate::agent::McpServer;
 use crate::app::servers::coding_agents_of;
 use crate::gateway::acp::{AcpSettings, AvailableAgent, KnownAgent, agent_of, available_agents};
 use crate::gateway::peers::{allow_peer, consent_of, forbid_peer};
+use crate::gateway::unconfined::{SandboxedPrograms, is_unconfined, unconfined_sentence};
 use crate::gateway::{Environment, server_status_text};
 
 #[derive(Args)]
@@ -76,7 +77,8 @@ impl AgentContext {
 
     fn to_json(&self, agent: &McpServer) -> Value {
         let allowed = server_status_text::consent_word(consent_of(&self.environment, agent));
-        json!({ "model": agent.name, "what": agent.shown(), "allowed": allowed })
+        let is_sandboxed = !is_unconfined(&self.environment, SandboxedPrograms::CodingAgents);
+        json!({ "model": agent.name, "what": agent.shown(), "allowed": allowed, "sandboxed": is_sandboxed })
     }
 }
 
@@ -109,6 +111,8 @@ fn list(place: &InWorkspace) -> CliResult {
     }
     if place.json {
         output::json(&json!({ "agents": listed }))?;
+    } else if let Some(sentence) = unconfined_sentence(&context.environment, SandboxedPrograms::CodingAgents) {
+        output::note(&sentence);
     }
     Ok(ExitStatus::Done)
 }
@@ -122,8 +126,8 @@ fn allow(allowing: &AllowArguments) -> CliResult {
         let own = known.own_places().iter().map(|place| place.display().to_string()).collect::<Vec<_>>();
         details.push_str(&format!("\n  may read and write its own files: {}", own.join(", ")));
     }
-    if !context.settings.confined {
-        details.push_str("\n  is not sandboxed: acp.confined is false, so it can do whatever you can");
+    if let Some(sentence) = unconfined_sentence(&context.environment, SandboxedPrograms::CodingAgents) {
+        details.push_str(&format!("\n  is not sandboxed, so it can do whatever you can: {sentence}"));
     }
     if !allowing.yes && output::is_interactive() {
         let question = format!(

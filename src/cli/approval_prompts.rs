@@ -18,20 +18,23 @@ use super::problem_reporter::ProblemReporter;
 use super::task_goal::{Task, held_work};
 use crate::app::approvals::{has_answers, preview_of};
 use crate::app::display_names::name_of;
-use crate::base::text::truncate;
+use crate::base::text::{first_paragraph, truncate};
+use crate::base::visible_text::visible;
 use crate::base::{AllowScope, AnswerPlace, TimeLimit};
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::InputQueue;
-use crate::tools::{Preview, PreviewLine};
+use crate::tools::Preview;
 
 /// How long to wait for a line before checking for an interrupt or an answer from another terminal.
 const LINE_TIMEOUT: Duration = Duration::from_millis(50);
-/// The maximum number of preview lines that are shown.
-const MAX_LINES: usize = 100;
-/// The maximum length of a shown line, in characters.
-const LINE_CHARS: usize = 500;
+/// A preview with at most this many rows is shown with the question; a longer one on request.
+const ROWS_WITH_QUESTION: usize = 20;
+/// The indent of the rows of a preview.
+const DETAILS_INDENT: &str = "  ";
+/// The maximum length of the task in a question, in characters.
+const TASK_CHARS: usize = 500;
 
 /// How approvals are handled without a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -212,11 +215,11 @@ impl ApprovalPrompts {
                         && (self.policy != Policy::Decide(true) || approval.form_error(&Map::new()).is_some()) =>
                 {
                     reporter.note(format!("declined, because nobody can answer here: {text}"));
-                    decide(world, &approval, false, (AllowScope::Once, Map::new()), None);
+                    decide(world, &approval, false, (AllowScope::Once, Map::new()), None, AnswerPlace::OnAsk);
                 }
                 Policy::Decide(allow) => {
                     reporter.note(format!("{} by --on-ask: {text}", if allow { "allowed" } else { "refused" }));
-                    decide(world, &approval, allow, (AllowScope::Once, Map::new()), None);
+                    decide(world, &approval, allow, (AllowScope::Once, Map::new()), None, AnswerPlace::OnAsk);
                 }
                 // The command to answer is printed at the end of the run.
                 Policy::Report { ends: true } => reporter.note(format!("note: {text}")),
@@ -238,6 +241,11 @@ impl ApprovalPrompts {
             self.on_terminal = Some(approval.id.clone());
             lines.discard();
             output::note(&question(&name_of(world, &approval.agent), &approval));
+            let details = approval_details(&approval, &preview_of(world, &self.folder, &approval));
+            match details.lines().count() {
+                ..=ROWS_WITH_QUESTION => output::note(&details),
+                rows => output::note(&format!("  Everything that would happen takes {rows} lines: answer s to see it")),
+            }
             fields(&approval).iter().for_each(|field| output::note(field));
         }
         let choices = choices(&approval);
@@ -270,7 +278,7 @@ impl ApprovalPrompts {
                         }
                     };
                     self.known.insert(approval.id.clone());
-                    decide(world, &approval, allow, scope, because);
+                    decide(world, &approval, allow, scope, because, AnswerPlace::Terminal);
                     return;
                 }
                 NextLine::NotYet => continue,
@@ -305,9 +313,14 @@ impl ApprovalPrompts {
         });
         let mut hints: Vec<String> = approvals.collect();
         if !hints.is_empty() {
-            hints.push(format!("then: {}", self.hints.continue_work()));
+            hints.push(self.how_to_continue());
         }
         hints.join("; ")
+    }
+
+    /// The command that continues the work once a person has acted.
+    pub(super) fn how_to_continue(&self) -> String {
+        format!("then: {}", self.hints.continue_work())
     }
 }
 
@@ -333,12 +346,13 @@ fn decide(
     allow: bool,
     (scope, form): (AllowScope, Map<String, Value>),
     because: Option<String>,
+    place: AnswerPlace,
 ) {
     let command = match allow && approval.of_server.is_some() {
         true => approval.fill(form, because),
         false => approval.answer(allow, scope, because),
     };
-    world.resource_mut::<InputQueue<KernelCommand>>().push(command.answered_in(AnswerPlace::Terminal));
+    world.resource_mut::<InputQueue<KernelCommand>>().push(command.answered_in(place));
 }
 
 /// The form fields that an MCP server asks for, one per line.
@@ -350,14 +364,16 @@ pub(super) fn fields(approval: &Approval) -> Vec<String> {
             FieldKind::Number { .. } => "a number".to_owned(),
             FieldKind::Flag => "yes or no".to_owned(),
             FieldKind::Choice { choices } => {
-                let all: Vec<&str> = choices.iter().map(|(value, _)| value.as_str()).collect();
+                let all: Vec<_> = choices.iter().map(|(value, _)| visible(value)).collect();
                 format!("one of {}", all.join(", "))
             }
         };
         let needed = if field.required { "" } else { ", or nothing" };
-        let usual = field.usual.as_ref().map(|usual| format!(", default {usual}")).unwrap_or_default();
+        let usual = field.usual.as_ref().map(|usual| format!(", default {}", visible(&usual.to_string())));
+        let usual = usual.unwrap_or_default();
+        let title = (field.title != field.name).then(|| format!(" (“{}”)", field.title)).unwrap_or_default();
         let about = if field.about.is_empty() { String::new() } else { format!(": {}", field.about) };
-        format!("  {}={kind}{needed}{usual}{about}", field.name)
+        format!("  {}={kind}{needed}{usual}{title}{about}", field.name)
     };
     approval.fields().iter().map(field).collect()
 }
@@ -415,10 +431,10 @@ fn parse_fields(text: &str) -> Option<Map<String, Value>> {
 
 /// The question on the terminal: who wants what, why it needs approval, for which task, and the possible scopes.
 fn question(name: &str, approval: &Approval) -> String {
-    let task = truncate(&crate::base::text::first_paragraph(&approval.task), LINE_CHARS);
+    let task = truncate(&visible(&first_paragraph(&approval.task)), TASK_CHARS);
     let mut lines = vec![approval.sentence(name)];
-    let reason = approval.reason();
-    lines.extend((!reason.is_empty()).then(|| format!("  {reason}")));
+    let notes = [approval.reason(), approval.secret_warning()];
+    lines.extend(notes.into_iter().filter(|note| !note.is_empty()).map(|note| format!("  {note}")));
     lines.push(format!("  For the task: {task}"));
     lines.extend(scopes(name, approval));
     lines.join("\n")
@@ -453,105 +469,19 @@ pub(super) fn approval_summary(name: &str, approval: &Approval) -> String {
     format!("{}{because} [{}]", approval.sentence(&name), approval.id)
 }
 
-/// The full preview of the call.
+/// Everything that would happen, with every character visible, in rows that fit on the terminal.
 pub(super) fn approval_details(approval: &Approval, preview: &Preview) -> String {
-    let lines = preview.lines();
-    let mut shown = vec![format!("  {}", approval.tool)];
-    shown.extend(lines.iter().take(MAX_LINES).map(|line| {
-        let line = PreviewLine { mark: line.mark, text: truncate(&line.text, LINE_CHARS) };
-        format!("  {}", line.marked())
-    }));
-    if lines.len() > MAX_LINES {
-        shown.push(format!("    … {} more lines", lines.len() - MAX_LINES));
-    }
-    shown.join("\n")
+    details_in_rows(approval, preview, output::width())
+}
+
+fn details_in_rows(approval: &Approval, preview: &Preview, width: usize) -> String {
+    let lines = approval.lines(preview);
+    let rows = lines.iter().flat_map(|line| line.rows(width.saturating_sub(DETAILS_INDENT.len())));
+    let tool = visible(&approval.tool).into_owned();
+    let rows: Vec<String> = std::iter::once(tool).chain(rows).map(|row| format!("{DETAILS_INDENT}{row}")).collect();
+    rows.join("\n")
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::base::ActivationKey;
-    use crate::base::terminal_text::printable;
-    use crate::gate::Risk;
-
-    fn approval() -> Approval {
-        Approval {
-            id: ApprovalId::parse("7-1-0-abcd").expect("it has the shape"),
-            activation: ActivationKey::numbered(7),
-            turn: 1,
-            call: 0,
-            agent: "lead".into(),
-            profile: "lead".into(),
-            task: "Plan\na party".into(),
-            tool: "vfs_write".into(),
-            arguments: json!({}),
-            what: "write artifacts/a.md, because its safety mode is safe".into(),
-            wants: "write artifacts/a.md".into(),
-            because: "its safety mode is safe".into(),
-            for_task: Some("change files".into()),
-            always: vec!["vfs_write(artifacts/a.md)".into()],
-            pattern: None,
-            risk: Risk::default(),
-            of_server: None,
-        }
-    }
-
-    #[test]
-    fn replies_are_a_letter_or_a_word() {
-        for (line, meant) in [
-            ("y", Reply::Allow(AllowScope::Once, Map::new())),
-            (" YES\n", Reply::Allow(AllowScope::Once, Map::new())),
-            (
-                "y branch=a long name force=yes",
-                Reply::Allow(AllowScope::Once, parse_fields("branch=a long name force=yes").expect("fields")),
-            ),
-            ("t", Reply::Allow(AllowScope::Task, Map::new())),
-            ("always", Reply::Allow(AllowScope::Always, Map::new())),
-            ("u 2h", Reply::Allow(AllowScope::Until(TimeLimit::Secs(7_200)), Map::new())),
-            ("until 18:00", Reply::Allow(AllowScope::Until(TimeLimit::OfDay(64_800)), Map::new())),
-            ("until", Reply::Unclear),
-            ("p", Reply::Allow(AllowScope::Pattern, Map::new())),
-            ("n", Reply::Refuse(None)),
-            ("no, use drafts/ instead", Reply::Refuse(Some("use drafts/ instead".into()))),
-            ("show", Reply::Show),
-        ] {
-            assert_eq!(reply(line), meant, "{line:?}");
-        }
-        for line in ["", "yy", "ok", "y n", "a b", "\u{1b}[A"] {
-            assert_eq!(reply(line), Reply::Unclear, "{line:?}");
-        }
-    }
-
-    #[test]
-    fn the_question_shows_the_call_reason_task_and_scopes() {
-        let text = question("Lead", &approval());
-        for part in [
-            "Lead wants to write artifacts/a.md\n",
-            "Because its safety mode is safe.",
-            "Plan a party",
-            "Until this task ends, Lead and agents that it starts may change files with vfs_write",
-            "gate.allow.lead: vfs_write(artifacts/a.md)",
-        ] {
-            assert!(text.contains(part), "{part} in {text}");
-        }
-        assert!(choices(&approval()).contains("[t]ask"));
-        let once = Approval { for_task: None, always: Vec::new(), ..approval() };
-        assert!(
-            !choices(&once).contains("[t]ask") && !choices(&once).contains("[a]lways"),
-            "what cannot be is not offered"
-        );
-    }
-
-    #[test]
-    fn the_preview_is_truncated_and_printable() {
-        let long = (0..150).map(|line| format!("line {line}\u{1b}[2J")).collect::<Vec<_>>().join("\n");
-        let shown = approval_details(&approval(), &Preview::Write { path: "artifacts/a.md".into(), text: long });
-        assert!(
-            shown.contains("text of artifacts/a.md:") && shown.contains("+ line 98") && shown.contains("51 more lines"),
-            "{shown}"
-        );
-        assert!(!printable(&shown).contains('\u{1b}'));
-    }
-}
+#[path = "approval_prompts_tests.rs"]
+mod tests;

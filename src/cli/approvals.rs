@@ -16,6 +16,7 @@ use crate::app::approvals::{OpenApproval, OpenQuestions, OpenStep, open_question
 use crate::app::opening::state_folder;
 use crate::app::persons_clock::local_secs;
 use crate::base::text::truncate;
+use crate::base::visible_text::{sha256_of, visible_lines};
 use crate::base::{AllowScope, TimeLimit};
 use crate::workspace::answer_files::{self, Answer, AnswerError};
 
@@ -155,15 +156,17 @@ fn show(chosen: &ShowArguments) -> CliResult {
     let (_, open) = open_workspace(chosen.workspace.as_deref())?;
     match choose(&open, &chosen.id)? {
         OpenQuestion::Step(step) if chosen.json => output::json(&waiting_steps::to_json(step))?,
-        OpenQuestion::Step(step) => output::result(&waiting_steps::details(step))?,
+        OpenQuestion::Step(step) => output::long_result(&waiting_steps::details(step))?,
         OpenQuestion::Agent(one) if chosen.json => output::json(&to_json(one))?,
         OpenQuestion::Agent(one) => {
             let risk = one.approval.risk.summary();
-            let mut lines = vec![line(one), format!("  task: {}", one.approval.task), format!("  risk: {risk}")];
+            let task = visible_lines(one.approval.task.trim()).collect::<Vec<_>>().join("\n        ");
+            let mut lines = vec![line(one), format!("  task: {task}"), format!("  risk: {risk}")];
+            lines.extend(Some(one.approval.secret_warning()).filter(|warning| !warning.is_empty()));
             lines.extend(scopes(&one.name, &one.approval));
             lines.extend(fields(&one.approval));
             lines.push(approval_details(&one.approval, &one.preview));
-            output::result(&lines.join("\n"))?;
+            output::long_result(&lines.join("\n"))?;
         }
     }
     Ok(ExitStatus::Done)
@@ -284,6 +287,10 @@ fn to_json(one: &OpenApproval) -> Value {
     json["scene"] = one.scene.as_str().into();
     json["name"] = one.name.as_str().into();
     json["preview"] = serde_json::to_value(&one.preview).unwrap_or_default();
+    json["preview_lines"] = serde_json::to_value(one.approval.lines(&one.preview)).unwrap_or_default();
+    json["preview_text"] = (one.preview.main_text())
+        .map(|text| json!({ "chars": text.chars().count(), "sha256": sha256_of(text) }))
+        .into();
     json["answer"] = one.answer.as_ref().map(|answer| if answer.allow { "allow" } else { "refuse" }).into();
     json["answer_scope"] = one.answer.as_ref().map(|answer| json!(answer.scope)).into();
     json
@@ -315,6 +322,7 @@ mod tests {
             always: Vec::new(),
             pattern: None,
             risk: Risk::default(),
+            asked_before: 0,
             of_server: None,
         };
         let preview = Preview::Arguments { rows: Vec::new() };

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::opening::state_folder;
-use crate::workspace::cleaning::Cleaning;
+use crate::workspace::cleaning::{Cleaned, Cleaning, complete_interrupted};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -24,11 +24,17 @@ pub(super) struct Arguments {
 pub(super) fn clean(arguments: &Arguments) -> CliResult {
     let folder = workspace_argument::workspace(arguments.workspace.as_deref(), IfMissing::Fail)?;
     let state = state_folder(&folder);
+    if let Some(cleaned) = complete_interrupted(&folder, &state).map_err(CliError::failed)? {
+        output::note(&format!("completed an interrupted cleaning; what it moved is in {}", cleaned.aside));
+        report_left(&cleaned);
+    }
     let plan = Cleaning::plan(&folder, &state).map_err(CliError::failed)?;
     let aside = if plan.is_empty() || !is_wanted(&plan, arguments.yes)? {
         None
     } else {
-        Some(plan.carry_out(&folder, &state).map_err(CliError::failed)?)
+        let cleaned = plan.carry_out(&folder, &state).map_err(CliError::failed)?;
+        report_left(&cleaned);
+        Some(cleaned.aside)
     };
     for path in &plan.stays {
         output::note(&format!("kept {path}: agents changed it, and its earlier text is no longer stored"));
@@ -50,6 +56,12 @@ pub(super) fn clean(arguments: &Arguments) -> CliResult {
             Ok(ExitStatus::Done)
         }
         None => Ok(ExitStatus::Waiting),
+    }
+}
+
+fn report_left(cleaned: &Cleaned) {
+    for path in &cleaned.left {
+        output::note(&format!("left {path} alone: it was changed in the meantime"));
     }
 }
 

@@ -12,6 +12,7 @@ use crate::agent::Profiles;
 use crate::agent::formats::format_of;
 use crate::agent::mdx_file::code_problems;
 use crate::app::servers::{embedder_of, servers_of, trial_in};
+use crate::app::trust::TrustPage;
 use crate::app::{self, opening::state_folder};
 use crate::base::{JobControl, Problem, Seq, Severity, text};
 use crate::engine::ProgramCache;
@@ -22,11 +23,14 @@ use crate::gateway::peers::{Consent, consent_of};
 use crate::gateway::sandbox::{Confinement, Level};
 use crate::gateway::slack::trial::try_slack;
 use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
+use crate::gateway::unconfined::unconfined_problems;
 use crate::gateway::{Environment, GatewaySettings, key_problems, price_source, provider_status};
 use crate::learning::{EmbedderChoice, WantedEmbedder, open_minilm};
 use crate::schedule::{self, InputJournal};
 use crate::store::{HISTORY_FILE, Reader, StoreError};
+use crate::workspace::cleaning;
 use crate::workspace::layout::{is_workspace, read_folder};
+use crate::workspace::trust::TRUST_REMEDY;
 use crate::workspace::{Problems, RoomStart};
 
 #[derive(clap::Args)]
@@ -110,6 +114,7 @@ pub(super) fn doctor(arguments: &Arguments) -> CliResult {
     let folder = workspace_argument::resolve_folder(named)?;
     if is_workspace(&folder) {
         findings.push(Finding::good("workspace", folder.display().to_string()));
+        findings.push(trust(&folder));
         let problems = examine(&folder, &mut findings, (&mut settings, &mut slack_settings));
         findings.extend(problems.into_iter().map(Finding::of));
     } else if named.is_some() {
@@ -130,6 +135,7 @@ pub(super) fn doctor(arguments: &Arguments) -> CliResult {
     findings.extend(arguments.tried.as_deref().map(|model| try_model(&folder, model)));
     findings.push(coding_agents());
     findings.push(confinement());
+    findings.extend(unconfined_problems(&environment).into_iter().map(Finding::of));
     if is_workspace(&folder) {
         findings.push(embedder(&embedder_of(&folder)));
         findings.extend(servers(&folder, &environment));
@@ -137,6 +143,16 @@ pub(super) fn doctor(arguments: &Arguments) -> CliResult {
     print(arguments, &findings)?;
     let is_broken = findings.iter().any(|finding| finding.state == State::Problem);
     Ok(if is_broken { ExitStatus::Failed } else { ExitStatus::Done })
+}
+
+/// What the workspace permits itself, and whether the person has allowed it.
+fn trust(folder: &Path) -> Finding {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    match TrustPage::of(&folder, &Environment::of_process()) {
+        Ok(page) if page.is_settled() => Finding::good("trust", page.summary()),
+        Ok(page) => Finding::bad(State::Note, "trust", page.summary(), TRUST_REMEDY),
+        Err(problem) => Finding::of(problem),
+    }
 }
 
 /// Lists the providers. One that is not ready is a problem only if the workspace uses it.
@@ -253,12 +269,10 @@ fn try_model(folder: &Path, model: &str) -> Finding {
 /// The sandbox for commands and MCP servers on this computer.
 fn confinement() -> Finding {
     let found = Confinement::of_this_computer();
-    match found.level() {
-        Level::None if cfg!(target_os = "linux") => {
-            let remedy = "install bubblewrap, and make sure that the system allows user namespaces";
-            Finding::bad(State::Note, "confinement", found.summary(), remedy)
-        }
-        _ => Finding::good("confinement", found.summary()),
+    match (found.level(), found.remedy()) {
+        (Level::None, Some(remedy)) => Finding::bad(State::Note, "confinement", found.summary(), remedy),
+        (_, Some(remedy)) => Finding::good("confinement", format!("{}; for a better one, {remedy}", found.summary())),
+        (_, None) => Finding::good("confinement", found.summary()),
     }
 }
 
@@ -298,7 +312,7 @@ fn examine(
     let scenes = files.keys().filter(|path| path.starts_with("scenes/")).count();
     findings.push(Finding::good("files", format!("{agents} agents, {scenes} scenes")));
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {
-        let start = RoomStart { scene: scene.clone(), files: files.clone(), seed: None, provider: None, carried: None };
+        let start = RoomStart { scene: scene.clone(), files: files.clone(), ..RoomStart::default() };
         match app::begin(start, "r-doctor".into(), Seq(1)) {
             Ok(mut app) => {
                 first_tick(&mut app);
@@ -314,6 +328,7 @@ fn examine(
     }
     // Opening a named pipe would block forever.
     let state = state_folder(folder);
+    problems.extend(cleaning::interrupted(&state));
     let odd = ["", "-wal", "-shm", "-journal"].map(|ending| state.join(format!("{HISTORY_FILE}{ending}")));
     let odd = odd.iter().find(|path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()));
     if let Some(odd) = odd {
@@ -373,7 +388,7 @@ mod tests {
         let settings = ("settings.yaml".to_owned(), "slack: { channels: ['#ops'] }\n".to_owned());
         let scene = ("scenes/test.yaml".to_owned(), "name: Test\nseed: 3\nelements: []\nagents: []\n".to_owned());
         let files = [settings, scene].into_iter().collect();
-        let start = RoomStart { scene: "scenes/test.yaml".into(), files, seed: None, provider: None, carried: None };
+        let start = RoomStart { scene: "scenes/test.yaml".into(), files, ..RoomStart::default() };
         let keys = [("SLACK_BOT_TOKEN", "xoxb-1".to_owned()), ("SLACK_API_BASE_URL", "http://127.0.0.1:1/".to_owned())];
         let environment = GatewayEnvironment(Environment::new(keys, None));
         let asks_after = |tick: fn(&mut App)| {

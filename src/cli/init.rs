@@ -33,6 +33,7 @@ pub(super) fn init(arguments: &Arguments) -> CliResult {
 fn init_folder(dir: &Path, is_bare: bool) -> CliResult {
     let make = if is_bare { starter::adopt } else { starter::init };
     let written = make(dir).map_err(CliError::failed)?.written;
+    workspace_argument::trust_created(dir, &written);
     let dir = dir.display();
     if written.is_empty() {
         output::note(&format!("{dir} is already complete; nothing was written"));

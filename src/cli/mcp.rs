@@ -14,6 +14,7 @@ use crate::base::{Problem, Severity};
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest};
 use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_label, forbid_peer};
+use crate::gateway::unconfined::{SandboxedPrograms, is_unconfined, unconfined_sentence};
 use crate::gateway::{Environment, server_status_text};
 
 #[derive(Args)]
@@ -149,6 +150,7 @@ impl ServerContext {
             "label": configured.server.label(),
             "agent": configured.server.of,
             "allowed": allowed,
+            "sandboxed": !is_unconfined(&self.environment, SandboxedPrograms::McpServers),
         })
     }
 }
@@ -180,6 +182,9 @@ fn list(place: &InWorkspace) -> CliResult {
     }
     if context.all.servers.is_empty() {
         output::note("no MCP servers are configured here");
+    }
+    if let Some(sentence) = unconfined_sentence(&context.environment, SandboxedPrograms::McpServers) {
+        output::note(&sentence);
     }
     context.all.problems.iter().for_each(|problem| output::note(&problem.to_string()));
     Ok(ExitStatus::Done)
@@ -301,7 +306,10 @@ fn allow(allowing: &AllowArguments) -> CliResult {
     let ServerArguments { server, place } = &allowing.chosen;
     let context = ServerContext::of(place)?;
     let configured = context.find(server)?;
-    let details = configured.server.details();
+    let mut details = configured.server.details();
+    if let Some(sentence) = unconfined_sentence(&context.environment, SandboxedPrograms::McpServers) {
+        details.push_str(&format!("\n  is not sandboxed, so it can do whatever you can: {sentence}"));
+    }
     if !allowing.yes && output::is_interactive() {
         let question =
             format!("{}\nMay this run in {} whenever an agent needs it? [y/N] ", details, context.folder.display());

@@ -30,6 +30,7 @@ mod step_report;
 mod stop_condition;
 mod task_files;
 mod task_goal;
+mod trust;
 mod undo;
 mod waiting_steps;
 #[cfg(feature = "window")]
@@ -178,6 +179,8 @@ enum Command {
     Import(import::Arguments),
     /// Export the event log, or the whole workspace
     Export(export::Arguments),
+    /// Show what a workspace wants to be allowed and what would start by itself, and trust it
+    Trust(trust::Arguments),
     /// Allow a workspace to call models at an address from its own settings
     AllowAddress(allow_address::Arguments),
     /// List, test, call and allow MCP servers
@@ -193,7 +196,7 @@ enum Command {
 }
 
 /// The names of all subcommands.
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 22] = [
     "init",
     "run",
     "agent",
@@ -208,6 +211,7 @@ const COMMANDS: [&str; 21] = [
     "replay",
     "import",
     "export",
+    "trust",
     "allow-address",
     "mcp",
     "acp",
@@ -229,6 +233,7 @@ pub fn main() -> ExitCode {
         Some(FORWARDER_ARGUMENT) => return gateway::mcp_forwarder::main(words, output::note, output::raw_stdout()),
         _ => {}
     }
+    gateway::private_variables::take_from_environment();
     std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -254,6 +259,7 @@ pub fn main() -> ExitCode {
         Some(Command::Replay(arguments)) => replay::replay(&arguments),
         Some(Command::Import(arguments)) => import::import(&arguments),
         Some(Command::Export(arguments)) => export::export(&arguments),
+        Some(Command::Trust(arguments)) => trust::trust(&arguments),
         Some(Command::AllowAddress(arguments)) => allow_address::allow(&arguments),
         Some(Command::Mcp(arguments)) => mcp::mcp(&arguments),
         Some(Command::Acp(arguments)) => acp::acp(&arguments),

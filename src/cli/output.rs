@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::panic::PanicHookInfo;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,6 +20,11 @@ use crate::base::terminal_text::{printable, printable_json, printable_line};
 use crate::log::EventRecord;
 use crate::store::export::write_line;
 
+/// The number of columns of text that is not printed on a terminal.
+const USUAL_WIDTH: usize = 120;
+/// The minimum and maximum number of columns of text that is broken into rows.
+const MIN_WIDTH: usize = 40;
+const MAX_WIDTH: usize = 160;
 /// Longer log messages are cut to this many characters.
 const MAX_LOG_CHARS: usize = 8_000;
 
@@ -96,6 +102,48 @@ pub(super) fn result(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     let written = out.write_all(printable(text).as_bytes()).and_then(|()| out.write_all(b"\n"));
     written.and_then(|()| out.flush()).map_err(|error| write_error("standard output", &error))
+}
+
+/// Prints a result and a newline on standard output; in a pager, if that is a terminal which it does not fit.
+pub(super) fn long_result(text: &str) -> Result<(), CliError> {
+    let fits = |(rows, columns): (u16, u16)| {
+        let rows_of = |line: &str| line.chars().count() / usize::from(columns).max(1) + 1;
+        text.lines().map(rows_of).sum::<usize>() < usize::from(rows)
+    };
+    let size = console::Term::stdout().size_checked().filter(|_| io::stdout().is_terminal());
+    match size {
+        Some(size) if !fits(size) && page(&printable(text)) => Ok(()),
+        _ => result(text),
+    }
+}
+
+/// Shows a printable text in the program of `PAGER`, or `less`. Returns `false` if it could not be started.
+fn page(printable: &str) -> bool {
+    let wanted = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let mut pager = match &wanted {
+        // A person may give options, as other programs allow.
+        Some(line) => {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", line]);
+            shell
+        }
+        None => Command::new("less"),
+    };
+    if std::env::var_os("LESS").is_none() {
+        pager.env("LESS", "FRX");
+    }
+    let Ok(mut pager) = pager.env("LESSCHARSET", "utf-8").stdin(Stdio::piped()).spawn() else { return false };
+    if let Some(mut input) = pager.stdin.take() {
+        // A person may close the pager before the end.
+        let _ = input.write_all(printable.as_bytes()).and_then(|()| input.write_all(b"\n"));
+    }
+    pager.wait().is_ok_and(|status| wanted.is_none() || status.success())
+}
+
+/// The number of columns for text on the terminal; a usual one if there is none.
+pub(super) fn width() -> usize {
+    let columns = console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
+    columns.filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH).clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
 /// Prints a part of a result as it arrives, without a newline.

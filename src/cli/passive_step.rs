@@ -12,7 +12,9 @@ use super::report::{Verdict, describe_unfinished};
 use super::waiting_steps::waiting;
 use super::{CliError, ExitStatus};
 use crate::app::opening::OpenError;
-use crate::app::running_elsewhere::{LoadStatus, NewestRun, inspect_open_room, is_running, newest_run, owner};
+use crate::app::running_elsewhere::{
+    LoadStatus, NewestRun, inspect_open_room, is_running, newest_run, owner, stopped_owner,
+};
 use crate::kernel::{Approval, Kernel};
 use crate::orchestration::workflow::{PersonQuestion, WorkflowRuns};
 
@@ -69,6 +71,10 @@ pub(super) fn hand_over(workspace: &Path, interrupted: &AtomicBool) -> Result<Ha
         let is_there = owner(workspace).is_none_or(is_running);
         let newest = newest_run(workspace).map_err(failed)?;
         let is_own_run = newest.is_some() && (newest != first || seen_running.is_some());
+        // A stopped process is not waited for.
+        if let (Some(process), Some(run)) = (stopped_owner(workspace), newest.as_ref()) {
+            return handed_over_by_stopped(workspace, run, process).map_err(failed);
+        }
         let Some(run) = newest.as_ref() else {
             if !is_there {
                 return Ok(HandOver::Free);
@@ -131,6 +137,14 @@ fn handed_over(workspace: &Path, run: &NewestRun, load: Option<&LoadStatus>) -> 
         let named = named.join(", ");
         overview.notes.push(format!("not loaded yet: {named}; check again with: workshop status"));
     }
+    Ok(HandOver::HandedOver(Box::new(overview)))
+}
+
+/// Reports the last state of a room whose process is stopped.
+fn handed_over_by_stopped(workspace: &Path, run: &NewestRun, process: u32) -> Result<HandOver, OpenError> {
+    let mut overview =
+        inspect_open_room(workspace, &run.scene, overview)?.map_or_else(unknown, |(_, overview)| overview);
+    overview.notes.push(format!("process {process} is stopped, so work waits; continue it with: kill -CONT {process}"));
     Ok(HandOver::HandedOver(Box::new(overview)))
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::step_report::ActionLog;
@@ -11,19 +12,25 @@ use super::{CliError, ExitStatus, output};
 use crate::base::ids::USER;
 use crate::base::text::{one_line, truncate};
 use crate::base::{Id, Problem};
+use crate::desk::person_tasks::PersonTask;
 use crate::gateway::ExchangeCounts;
 use crate::gateway::health::ProviderFault;
 use crate::gateway::ledger::{Tally, Traffic};
 use crate::gateway::price_source;
 use crate::kernel::{Approval, Kernel};
 use crate::log::EventRecord;
-use crate::log::events::FileChange;
+use crate::log::events::{CallFailure, FileChange, ModelCall, enum_name};
+use crate::mind::FailureKind;
+use crate::mind::spoken::OFFLINE;
 use crate::orchestration::workflow::PersonQuestion;
 use crate::schedule::TICKS_PER_SEC;
 use crate::workspace::vfs::OUTSIDE;
 
 /// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 80;
+/// What is said with a result that the offline brain gave.
+pub(super) const SIMULATED: &str =
+    "note: simulated (offline): no model answered; choose one with --provider, or see: workshop doctor";
 /// The maximum number of changed files that are listed.
 const MAX_FILES: usize = 10_000;
 
@@ -65,6 +72,67 @@ impl From<CliError> for Verdict {
     }
 }
 
+/// Work of an agent that failed although the run's own work may have ended well.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(super) struct FailedWork {
+    /// The id of the agent.
+    pub(super) agent: Id,
+    /// Why it failed.
+    pub(super) why: String,
+}
+
+impl FailedWork {
+    /// As a problem of the run.
+    pub(super) fn problem(&self) -> Problem {
+        let what = format!("its work for the task failed: {}", one_line(&self.why));
+        Problem::error(&*self.agent, what, "fix the cause, and give the task again")
+    }
+}
+
+/// Counts the model calls of a run and keeps the latest failure.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct CallOutcomes {
+    answered: u64,
+    /// How many of the answers came from the offline brain instead of a model.
+    simulated: u64,
+    failed: u64,
+    last: Option<CallFailure>,
+}
+
+impl CallOutcomes {
+    /// Counts the model calls among these events; a person's test of a provider is none.
+    pub(super) fn watch(&mut self, events: &[EventRecord]) {
+        let not_sent = [FailureKind::Cancelled, FailureKind::PutOff].map(enum_name);
+        for call in events.iter().filter_map(|event| event.read::<ModelCall>()).filter(|call| call.kind != "trial") {
+            match call.error {
+                Some(error) if error.kind.as_ref().is_some_and(|kind| not_sent.contains(kind)) => {}
+                Some(error) => (self.failed, self.last) = (self.failed + 1, Some(error)),
+                None => {
+                    self.answered += 1;
+                    self.simulated += u64::from(call.provider == OFFLINE);
+                }
+            }
+        }
+    }
+
+    /// Whether the offline brain gave answers.
+    pub(super) fn are_simulated(&self) -> bool {
+        self.simulated > 0
+    }
+
+    /// The verdict of a run in which every call failed; `None` if there was no call, or if one was answered.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        let last = self.last.as_ref().filter(|_| self.answered == 0)?;
+        let is_limit = last.kind.as_ref() == Some(&enum_name(FailureKind::OverBudget));
+        let exit = if is_limit { ExitStatus::Limited } else { ExitStatus::Failed };
+        let what = match self.failed {
+            1 => format!("the only model call failed: {}", last.what),
+            count => format!("all {count} model calls failed, the last one because: {}", last.what),
+        };
+        Some(Verdict::new(exit, what).hint(last.remedy.clone().unwrap_or_default()))
+    }
+}
+
 /// The files that agents changed, by path.
 #[derive(Default)]
 pub(super) struct FilesChanged(BTreeMap<String, Value>);
@@ -93,6 +161,8 @@ impl FilesChanged {
 pub(super) struct Report {
     /// The id of the run in the log.
     pub(super) run: Option<Id>,
+    /// Whether the person has not trusted the workspace.
+    pub(super) is_restricted: bool,
     /// How it ended.
     pub(super) verdict: Verdict,
     /// The number of simulated ticks.
@@ -109,12 +179,18 @@ pub(super) struct Report {
     pub(super) files: FilesChanged,
     /// The current problems of the workspace.
     pub(super) problems: Vec<Problem>,
+    /// The work of other agents that failed below the run's own.
+    pub(super) failed_work: Vec<FailedWork>,
     /// The providers that fail, and why.
     pub(super) provider_faults: Vec<ProviderFault>,
     /// The open approvals.
     pub(super) approvals: Vec<Approval>,
     /// The workflow steps that wait for a person.
     pub(super) steps: Vec<PersonQuestion>,
+    /// The tasks in files that only a person can continue, and that work of agents waits for.
+    pub(super) person_tasks: Vec<PersonTask>,
+    /// Whether the offline brain gave answers, instead of a model.
+    pub(super) is_simulated: bool,
     /// A description of the work that continues when the room is opened again.
     pub(super) unfinished: Option<String>,
     /// The actions, for a single step of a daemon.
@@ -145,6 +221,7 @@ impl Report {
         };
         Self {
             run: None,
+            is_restricted: false,
             verdict,
             ticks: 0,
             took: Duration::ZERO,
@@ -153,9 +230,12 @@ impl Report {
             traffic: BTreeMap::new(),
             files: FilesChanged::default(),
             problems: Vec::new(),
+            failed_work: Vec::new(),
             provider_faults: Vec::new(),
             approvals: Vec::new(),
             steps: Vec::new(),
+            person_tasks: Vec::new(),
+            is_simulated: false,
             unfinished: None,
             actions: None,
             owner: None,
@@ -217,6 +297,8 @@ impl Report {
             "reason": self.verdict.reason,
             "hint": self.verdict.hint,
             "result": self.verdict.result,
+            "simulated": self.is_simulated,
+            "restricted": self.is_restricted,
             "files_changed": self.files.list(),
             "ticks": self.ticks,
             "simulated_secs": self.ticks as f64 / TICKS_PER_SEC as f64,
@@ -232,13 +314,18 @@ impl Report {
             "problems": self.problems,
             "provider_faults": self.provider_faults,
             "approvals": self.approvals,
+            "tasks_for_people": self.person_tasks,
+            "failed_work": self.failed_work,
             "unfinished": self.unfinished,
         });
         if let Some(actions) = &self.actions {
             all["acts"] = actions.list().into();
             let waits = |approval: &Approval| json!({ "for": "person", "id": approval.id, "agent": approval.agent, "tool": approval.tool });
             let step = |step: &PersonQuestion| json!({ "for": "person", "id": step.id, "workflow": step.run, "step": step.step });
-            all["waits_for"] = self.approvals.iter().map(waits).chain(self.steps.iter().map(step)).collect();
+            let task = |task: &PersonTask| json!({ "for": "person", "id": task.id, "file": task.file, "line": task.line, "title": task.title, "why": task.why });
+            let approvals = self.approvals.iter().map(waits);
+            let waits_for = approvals.chain(self.steps.iter().map(step)).chain(self.person_tasks.iter().map(task));
+            all["waits_for"] = waits_for.collect();
         }
         if let Some(owner) = &self.owner {
             all["owner"] = owner.as_str().into();

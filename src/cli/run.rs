@@ -14,24 +14,28 @@ use super::event_feed::Feed;
 use super::output::{self, Sink};
 use super::passive_step::{self, HandOver, Overview};
 use super::problem_reporter::ProblemReporter;
-use super::report::{FilesChanged, Report, Verdict, describe_unfinished};
+use super::report::{CallOutcomes, FailedWork, FilesChanged, Report, SIMULATED, Verdict, describe_unfinished};
 use super::step_report::ActionLog;
 use super::stop_condition::StopCondition;
-use super::task_goal::{Task, Unfinished, is_over};
+use super::task_goal::{Task, Unfinished, failed_work, is_over};
 use super::workspace_argument::{self, IfMissing};
-use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status};
+use super::{CliError, CliResult, ExitStatus, resume_arguments, shared_arguments, status, trust};
 use crate::app::clock_driver::{EventTap, Step};
+use crate::app::opening::OpenError;
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
+use crate::app::trust::{TrustChoice, TrustPage};
 use crate::base::Problem;
+use crate::desk::person_tasks;
 use crate::gateway::settings::GatewaySettings;
-use crate::gateway::{ProviderHealth, RequestQueue};
+use crate::gateway::{Environment, ProviderHealth, RequestQueue};
 use crate::kernel::{Kernel, KernelCommand};
 use crate::log::EventRecord;
 use crate::orchestration::workflow::WorkflowRuns;
 use crate::schedule::{InputQueue, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::SetRestMode;
-use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
+use crate::workspace::trust::TRUST_REMEDY;
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState, WorkspaceTrust};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -92,6 +96,9 @@ pub(super) struct Arguments {
     /// Start over from the scene file: forget where agents were and what they remember
     #[arg(long)]
     pub(super) fresh: bool,
+    /// Trust the workspace for this run: what it allows applies, and what it starts by itself starts
+    #[arg(long)]
+    pub(super) trust: bool,
     /// Print one JSON object on standard output: how it ended, why, the result, files, cost, problems, approvals
     #[arg(long)]
     pub(super) json: bool,
@@ -130,6 +137,7 @@ impl Arguments {
             events: None,
             scene_out: None,
             fresh: false,
+            trust: false,
             json: false,
             quiet: false,
             one_turn_each: false,
@@ -201,6 +209,7 @@ struct Run<'a> {
     stop: StopCondition,
     prompts: ApprovalPrompts,
     hints: CommandHints,
+    folder: PathBuf,
     unfinished: Unfinished,
     out: Output,
     began: Instant,
@@ -237,6 +246,9 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
     arguments.provider.as_deref().map(shared_arguments::resolve_provider).transpose()?;
     let named = arguments.workspace.as_deref();
     let folder = workspace_argument::workspace(named, IfMissing::CreateDefault)?;
+    if !arguments.trust && !arguments.is_daemon && !arguments.json {
+        trust::offer(&folder)?;
+    }
     let provider =
         shared_arguments::provider_override(arguments.provider.as_deref(), arguments.model.as_deref(), &folder)?;
     let given = match task {
@@ -252,6 +264,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         fresh: arguments.fresh,
         watch: true,
         writes: arguments.events.iter().chain(&arguments.scene_out).chain(&arguments.out).cloned().collect(),
+        trust: if arguments.trust { TrustChoice::Everything } else { TrustChoice::Person },
     };
     let mut out = Output::open(arguments, out_file)?;
     let began = Instant::now();
@@ -270,7 +283,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
                     return Ok(Opened::HandedOver(Box::new(report)));
                 }
             }
-            Err(error) => return Err(CliError::failed(&error).hint(error.remedy())),
+            Err(error) => return Err(not_opened(&error)),
         }
     };
     if interrupted.is_some() {
@@ -300,6 +313,7 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
             options.folder.clone(),
         ),
         hints,
+        folder: options.folder.clone(),
         unfinished: Unfinished::of(world.resource::<Kernel>()),
         arguments,
         room,
@@ -314,6 +328,15 @@ fn open(arguments: &Arguments, task: Option<Task>, alone: bool) -> Result<Opened
         run.print_active_agents();
     }
     Ok(Opened::Room(Box::new(run)))
+}
+
+/// The error of a room that cannot be opened. One that the person has to decide about waits for them.
+pub(super) fn not_opened(error: &OpenError) -> CliError {
+    let exit = match error {
+        OpenError::NotTrusted { .. } => ExitStatus::Waiting,
+        _ => ExitStatus::Failed,
+    };
+    CliError { exit, ..CliError::failed(error).hint(error.remedy()) }
 }
 
 /// Handles a room that another process has open: a `--pump` step hands over to that process and reports the state of
@@ -479,18 +502,36 @@ impl Run<'_> {
         if verdict.exit == ExitStatus::Done && self.task.is_none() && !self.arguments.one_turn_each {
             verdict = self.unfinished.verdict(kernel);
         }
+        let failed_work = self.judge_helpers(&mut verdict);
+        if verdict.exit == ExitStatus::Done
+            && let Some(failed) = self.out.calls.verdict()
+        {
+            verdict = Verdict { result: verdict.result, ..failed };
+        }
+        let world = self.room.app.world_mut();
+        let is_restricted = world.resource::<WorkspaceTrust>().is_restricted();
+        if is_restricted && verdict.exit == ExitStatus::Done && self.task.is_none() {
+            verdict = waits_for_trust(&self.folder).unwrap_or(verdict);
+        }
+        let kernel = world.resource::<Kernel>();
         if verdict.exit == ExitStatus::Interrupted {
             verdict = verdict.hint(continue_command);
         }
         if self.arguments.one_turn_each && verdict.exit == ExitStatus::Done && !verdict.reason.is_empty() {
             self.out.reporter.note(format!("note: {}", verdict.reason));
         }
+        let is_simulated = self.out.calls.are_simulated();
+        if is_simulated && verdict.result.is_some() {
+            self.out.reporter.note(SIMULATED.to_owned());
+        }
         let (approvals, unfinished) = (kernel.approvals().collect(), describe_unfinished(kernel));
         let steps = world.resource::<WorkflowRuns>().questions().collect();
         let ticks = world.resource::<SimClock>().tick() - self.first_tick;
         let ledger = world.resource::<RequestQueue>().ledger();
         let (spent, exchanged, traffic) = (ledger.run(), ledger.exchanges(), ledger.providers().clone());
-        let problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+        let mut problems: Vec<Problem> = world.resource::<Problems>().iter().cloned().collect();
+        problems.extend(failed_work.iter().map(FailedWork::problem));
+        let person_tasks = person_tasks::behind_all(world).of_person.into_iter().collect();
         let provider_faults = world.resource::<ProviderHealth>().faults();
         let scene = world.resource::<RoomStart>().scene.clone();
         let scene = world.resource::<KnownFiles>().text(&scene).unwrap_or_default().to_owned();
@@ -513,6 +554,7 @@ impl Run<'_> {
         }
         Ok(Report {
             run: Some(run),
+            is_restricted,
             verdict,
             ticks,
             took: self.began.elapsed(),
@@ -523,6 +565,9 @@ impl Run<'_> {
             actions: self.arguments.one_turn_each.then_some(self.out.actions),
             owner: None,
             problems,
+            failed_work,
+            person_tasks,
+            is_simulated,
             provider_faults,
             approvals,
             steps,
@@ -532,6 +577,27 @@ impl Run<'_> {
 }
 
 impl Run<'_> {
+    /// The work of other agents that failed for the task. If all of it failed, so did the run, whatever its agent says.
+    fn judge_helpers(&mut self, verdict: &mut Verdict) -> Vec<FailedWork> {
+        let Some((task, run)) = self.task.as_ref().and_then(|task| Some((task, task.run()?))) else {
+            return Vec::new();
+        };
+        let (failed, are_all) = failed_work(self.room.app.world().resource::<Kernel>(), run, task.agent());
+        for one in &failed {
+            self.out.reporter.note(format!("problem: {}", one.problem()));
+        }
+        if are_all && verdict.exit == ExitStatus::Done {
+            let who: Vec<&str> = failed.iter().map(|one| &*one.agent).collect();
+            let what = format!(
+                "{} finished, but the work of all agents that it asked for help failed: {}",
+                task.agent(),
+                who.join(", ")
+            );
+            *verdict = Verdict { result: verdict.result.take(), ..Verdict::new(ExitStatus::Failed, what) };
+        }
+        failed
+    }
+
     /// The hint on how to continue interrupted work; empty if nothing is unfinished.
     fn continue_hint(&self) -> String {
         let kernel = self.room.app.world().resource::<Kernel>();
@@ -548,6 +614,17 @@ impl Run<'_> {
     }
 }
 
+/// The verdict of a run in a restricted workspace in which something waits to start by itself; `None` if nothing does.
+fn waits_for_trust(folder: &Path) -> Option<Verdict> {
+    let page = TrustPage::of(folder, &Environment::of_process()).ok()?;
+    let first = page.starts.first()?;
+    let more = page.starts.len() - 1;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let reason =
+        format!("you have not trusted this workspace, so it did not start {} of {}{more}", first.what, first.place);
+    Some(Verdict::new(ExitStatus::Waiting, reason).hint(TRUST_REMEDY))
+}
+
 fn write_scene(arguments: &Arguments, text: &str) -> Result<(), CliError> {
     let Some(file) = &arguments.scene_out else { return Ok(()) };
     std::fs::write(file, text).map_err(|error| CliError::failed(format!("{}: {error}", file.display())))
@@ -560,6 +637,7 @@ struct Output {
     reporter: ProblemReporter,
     files: FilesChanged,
     actions: ActionLog,
+    calls: CallOutcomes,
     result_file: Option<ResultFile>,
 }
 
@@ -588,13 +666,15 @@ impl Output {
         let events = arguments.events.as_deref().map(Sink::open).transpose()?;
         let feed = if arguments.quiet { Feed::silent() } else { Feed::for_terminal() };
         let (reporter, files) = (ProblemReporter::new(arguments.quiet), FilesChanged::default());
-        Ok(Self { events, feed, reporter, files, actions: ActionLog::default(), result_file })
+        let (actions, calls) = (ActionLog::default(), CallOutcomes::default());
+        Ok(Self { events, feed, reporter, files, actions, calls, result_file })
     }
 
     fn show(&mut self, world: &mut World, events: &[EventRecord]) -> Result<(), CliError> {
         self.write(events)?;
         self.files.watch(events);
         self.actions.watch(events);
+        self.calls.watch(events);
         self.feed.show(world, events);
         self.reporter.report_new(world, events);
         self.feed.status(world);

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::CliError;
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 use crate::gateway::{GatewaySettings, ScriptedProvider};
 use crate::workspace::SettingsSection;
 use crate::workspace::layout::SETTINGS_FILE;
@@ -88,9 +88,9 @@ pub(super) fn resolve_provider(provider: &str) -> Result<String, CliError> {
 /// The `gateway` section of the workspace's settings. Errors are reported when the workspace is opened.
 fn settings(workspace: &Path) -> GatewaySettings {
     let text = std::fs::read_to_string(workspace.join(SETTINGS_FILE)).unwrap_or_default();
-    let all: serde_yaml::Value = serde_yaml::from_str(&text).unwrap_or_default();
+    let all = yaml::parse(&text).unwrap_or_default();
     let section = all.get(GatewaySettings::NAME).cloned().unwrap_or_default();
-    serde_yaml::from_value(section).unwrap_or_default()
+    serde_json::from_value(section).unwrap_or_default()
 }
 
 /// Whether `model` has the form `PROVIDER:MODEL`.

@@ -7,11 +7,18 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::command_hints::CommandHints;
+use super::stop_condition::person_task_message;
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
-use crate::app::status::{self, AllowedUntil, ChannelStatus, HandOverStatus, UnfinishedTask};
+use crate::app::status::{
+    self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask, WaitingReads,
+};
+use crate::app::trust::TrustPage;
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
+use crate::gateway::Environment;
+use crate::gateway::health::ProviderFault;
+use crate::workspace::trust::TRUST_REMEDY;
 
 /// The maximum length of a shown task, in characters.
 const TASK_CHARS: usize = 100;
@@ -36,6 +43,8 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         continue_command: None,
     };
     let workflows: Vec<RunHead> = runs(&folder).into_iter().filter(|run| run.status != "done").collect();
+    let page = TrustPage::of(&folder.canonicalize().unwrap_or(folder), &Environment::of_process());
+    let page = page.map_err(|problem| CliError::failed(problem.to_string()).hint(problem.remedy))?;
     if arguments.json {
         let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &hints(task))).collect();
         let workflows = workflows.iter().map(|run| {
@@ -47,9 +56,16 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
             "workflows": workflows.collect::<Vec<_>>(),
             "handed_over": together.hand_overs,
             "channels": together.channels,
+            "reading": together.reading,
             "allowed_until": together.allowed,
+            "provider_faults": together.faults,
+            "tasks_for_people": together.person_tasks,
+            "trust": page,
         }))?;
     } else {
+        if !page.is_settled() {
+            output::note(&format!("{}: {TRUST_REMEDY}", page.summary()));
+        }
         if tasks.is_empty() && workflows.is_empty() {
             output::note("no unfinished work");
         }
@@ -60,8 +76,14 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         let tasks = tasks.iter().map(|task| task_details(task, &hints(task)));
         let handed = list("handed over:", together.hand_overs.iter().map(hand_over_line));
         let channels = list("channels:", together.channels.iter().map(channel_line));
+        let reading = list("waiting until a model can be called:", together.reading.iter().map(reading_line));
         let allowed = list("allowed until a time:", together.allowed.iter().map(allowed_line));
-        let parts: Vec<String> = workflows.chain(tasks).chain(handed).chain(channels).chain(allowed).collect();
+        let failing = list("providers that fail:", together.faults.iter().map(fault_line));
+        let people =
+            together.person_tasks.iter().map(|task| format!("  {}\n    {}", person_task_message(task), task.remedy));
+        let people = list("work that waits for you:", people);
+        let parts = failing.into_iter().chain(people).chain(workflows).chain(tasks).chain(reading).chain(handed);
+        let parts: Vec<String> = parts.chain(channels).chain(allowed).collect();
         if !parts.is_empty() {
             output::result(&parts.join("\n\n"))?;
         }
@@ -75,6 +97,12 @@ fn list(title: &str, lines: impl Iterator<Item = String>) -> Option<String> {
     (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
 }
 
+fn reading_line(WaitingReads { scene, agent, count, why }: &WaitingReads) -> String {
+    let what = if *count == 1 { "1 thing to read or answer" } else { "things to read or answer" };
+    let count = if *count == 1 { String::new() } else { format!("{count} ") };
+    format!("  {agent} ({}): {count}{what}: {why}", stem(scene))
+}
+
 fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
     let turns = match work.deadline_turns {
         Some(deadline) => format!(", {} of {deadline} turns", work.turns),
@@ -82,6 +110,15 @@ fn hand_over_line(HandOverStatus { scene, work }: &HandOverStatus) -> String {
     };
     let task = truncate(&first_paragraph(&work.task), TASK_CHARS);
     format!("  {}, {} → {}: {task} ({}{turns})", stem(scene), work.from, work.to, work.state)
+}
+
+fn fault_line(FaultStatus { scene, for_secs, fault }: &FaultStatus) -> String {
+    let ProviderFault { provider, models, what, remedy, failures, .. } = fault;
+    let models = models.iter().filter(|model| !model.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let models = if models.is_empty() { String::new() } else { format!(" ({models})") };
+    let remedy = if remedy.is_empty() { String::new() } else { format!("\n    {remedy}") };
+    let calls = if *failures == 1 { "1 call".to_owned() } else { format!("{failures} calls in a row") };
+    format!("  {}, {provider}{models}: {what}; {calls} failed, for {for_secs} simulated seconds{remedy}", stem(scene))
 }
 
 fn allowed_line(AllowedUntil { scene, agent, may, until }: &AllowedUntil) -> String {

@@ -9,13 +9,16 @@ use super::task_goal::{Task, WORK_PAUSED, agent_paused, is_paused};
 use super::waiting_steps::waiting;
 use crate::app::approvals::has_answers;
 use crate::app::clock_driver::EventTap;
-use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments};
+use crate::base::visible_text::visible;
+use crate::desk::person_tasks::{self, PersonTask, TasksBehind};
+use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments, is_returning_answers};
 use crate::gateway::{RequestQueue, SlackCalls};
 use crate::kernel::{Hold, Kernel};
 use crate::learning::Lessons;
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
 use crate::schedule::{InputQueue, SimClock};
 use crate::simulation;
+use crate::workspace::WorkspaceTrust;
 
 /// When a run stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,11 +71,12 @@ fn idle(world: &mut World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Op
     let is_between_steps = world.resource::<WorkflowRuns>().is_at_work()
         || world.resource::<TaskAssignments>().is_at_work()
         || is_delivering_messages(world)
-        || world.resource::<SessionEdits>().has_pending_edit(world.resource::<SimClock>().tick());
+        || is_applying_edits(world);
     if !waits_for_task && !is_between_steps && world.resource::<Kernel>().is_idle() && simulation::is_idle(world) {
         // A pending answer continues them.
         let is_answered = has_answers(world) || !world.resource::<InputQueue<WorkflowCommand>>().is_empty();
-        let verdict = || of_task.or_else(|| steps_wait(world, prompts)).unwrap_or_else(Verdict::done);
+        let waits = || steps_wait(world, prompts).or_else(|| people_wait(world, None, prompts));
+        let verdict = || of_task.or_else(waits).unwrap_or_else(Verdict::done);
         return (!is_answered).then(verdict);
     }
     let is_early = waits_for_task && task.is_some_and(|task| task.run().is_none());
@@ -91,13 +95,14 @@ fn after_one_turn_each(world: &mut World, prompts: &ApprovalPrompts) -> Option<V
     let now = world.resource::<SimClock>().tick();
     let moves = is_delivering_messages(world)
         || world.resource::<CheckIns>().is_asking()
-        || world.resource::<SessionEdits>().has_pending_edit(now)
+        || is_applying_edits(world)
         || world.resource::<TaskAssignments>().can_continue_unattended(now, |thread| kernel.has_ended(thread));
     if goes_on || moves || !simulation::is_idle_beside_work(world) || (is_idle && !simulation::is_idle(world)) {
         return None;
     }
     if is_idle {
-        return Some(steps_wait(world, prompts).unwrap_or_else(Verdict::done));
+        let waits = steps_wait(world, prompts).or_else(|| people_wait(world, None, prompts));
+        return Some(waits.unwrap_or_else(Verdict::done));
     }
     if has_more {
         return Some(Verdict::new(ExitStatus::Done, "there is more to do; it continues with the next pump"));
@@ -111,12 +116,65 @@ fn steps_wait(world: &World, prompts: &ApprovalPrompts) -> Option<Verdict> {
     waiting(&questions).filter(|_| prompts.ends_when_held())
 }
 
+/// The verdict if work waits for tasks that only a person can continue: the work of the task, or all work without one.
+/// `None` if something can still happen, or if the run does not end for that.
+fn people_wait(world: &World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option<Verdict> {
+    let kernel = world.resource::<Kernel>();
+    let is_moving = !kernel.is_idle()
+        || world.resource::<TaskAssignments>().is_at_work()
+        || world.resource::<WorkflowRuns>().is_at_work()
+        || is_applying_edits(world)
+        || is_delivering_messages(world);
+    if is_moving || !prompts.ends_when_held() || task.is_some_and(Task::is_workflow) {
+        return None;
+    }
+    let TasksBehind { of_person, can_continue } = match task.map(Task::run) {
+        None => person_tasks::behind_all(world),
+        // Not taken by the room yet.
+        Some(None) => return None,
+        Some(Some(run)) => person_tasks::behind_sessions(world, |session| {
+            let thread = kernel.session_named(session).and_then(|key| kernel.thread(key));
+            thread.is_some_and(|thread| thread.root == run)
+        }),
+    };
+    (!can_continue && !of_person.is_empty()).then(|| {
+        let tasks: Vec<String> = of_person.iter().map(person_task_message).collect();
+        let mut files: Vec<&str> = of_person.iter().map(|task| task.file.as_str()).collect();
+        files.dedup();
+        let hint = format!("{}; in {}; {}", remedies(of_person.iter()), files.join(", "), prompts.how_to_continue());
+        Verdict::new(ExitStatus::Waiting, format!("waiting for a person: {}", tasks.join("; "))).hint(hint)
+    })
+}
+
+/// A task that only a person can continue, in one line.
+pub(super) fn person_task_message(task: &PersonTask) -> String {
+    format!("{}:{}: “{}” ({}): {}", task.file, task.line, visible(&task.title), task.id, task.why)
+}
+
+/// What a person can do about these tasks, each once.
+fn remedies<'a>(tasks: impl Iterator<Item = &'a PersonTask>) -> String {
+    let mut remedies: Vec<&str> = tasks.map(|task| task.remedy.as_str()).collect();
+    remedies.sort_unstable();
+    remedies.dedup();
+    remedies.join("; ")
+}
+
 /// Whether messages from streams or Slack are being delivered.
+/// Whether edited session files are being applied. In a restricted workspace, they wait for the person.
+fn is_applying_edits(world: &World) -> bool {
+    let now = world.resource::<SimClock>().tick();
+    !world.resource::<WorkspaceTrust>().is_restricted() && world.resource::<SessionEdits>().has_pending_edit(now)
+}
+
+/// Whether messages from streams or Slack are being delivered. In a restricted workspace, those of streams wait for the
+/// person.
 fn is_delivering_messages(world: &World) -> bool {
     let now = world.resource::<SimClock>().tick();
-    world.resource::<Streams>().has_pending_messages(now)
+    let is_restricted = world.resource::<WorkspaceTrust>().is_restricted();
+    (!is_restricted && world.resource::<Streams>().has_pending_messages(now))
         || world.resource::<SlackChannels>().has_pending_batch(now)
         || world.resource::<SlackCalls>().is_first_poll_running()
+        || is_returning_answers(world)
 }
 
 fn has_ticked(world: &World) -> bool {
@@ -146,10 +204,11 @@ fn held(world: &World, task: Option<&Task>, prompts: &ApprovalPrompts) -> Option
         return Some(Verdict::new(ExitStatus::Limited, why));
     }
     let holds = prompts.holds(world, task);
-    (!holds.is_empty()).then(|| {
-        let messages: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
-        Verdict::new(ExitStatus::Waiting, messages.join("; ")).hint(prompts.how_to_answer(&holds))
-    })
+    if holds.is_empty() {
+        return people_wait(world, task, prompts);
+    }
+    let messages: Vec<String> = holds.iter().map(|hold| hold_message(world, hold)).collect();
+    Some(Verdict::new(ExitStatus::Waiting, messages.join("; ")).hint(prompts.how_to_answer(&holds)))
 }
 
 fn hold_message(world: &World, hold: &Hold) -> String {

@@ -1,9 +1,11 @@
 //! The task of a command line, from its start to the end of all work that it started.
 
+use std::collections::BTreeMap;
+
 use bevy::ecs::prelude::*;
 
 use super::command_hints::CommandHints;
-use super::report::Verdict;
+use super::report::{FailedWork, Verdict};
 pub(super) use super::workflow_goal::WORK_PAUSED;
 use super::workflow_goal::WorkflowGoal;
 use super::{CliError, ExitStatus};
@@ -221,6 +223,23 @@ fn verdict_of(kernel: &Kernel, run: ActivationKey, agent: &Id) -> Verdict {
             export",
         ),
     }
+}
+
+/// The work of other agents below a run whose latest end was a failure, and whether all of them failed.
+pub(super) fn failed_work(kernel: &Kernel, run: ActivationKey, agent: &str) -> (Vec<FailedWork>, bool) {
+    let mut latest: BTreeMap<&Id, &WorkEnding> = BTreeMap::new();
+    latest.extend(
+        kernel.finished().filter(|one| one.root == run && *one.agent != *agent).map(|one| (&one.agent, &one.ending)),
+    );
+    let failed = latest.iter().filter_map(|(agent, ending)| match ending {
+        WorkEnding::Failed { why } | WorkEnding::Aborted { why, by_person: false } => {
+            Some(FailedWork { agent: (*agent).clone(), why: why.clone() })
+        }
+        WorkEnding::Completed { .. } | WorkEnding::Aborted { .. } => None,
+    });
+    let failed: Vec<FailedWork> = failed.collect();
+    let are_all = !failed.is_empty() && failed.len() == latest.len();
+    (failed, are_all)
 }
 
 /// The runs that were unfinished when the room was opened. They continue, and their results are reported, too.

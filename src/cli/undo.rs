@@ -10,6 +10,7 @@ use super::workspace_argument::{self, IfMissing, InWorkspace};
 use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::opening::state_folder;
 use crate::base::text::{nearest, truncate};
+use crate::workspace::cleaning::complete_before_opening;
 use crate::workspace::undo::{
     AgentHistories, AgentHistory, FilePlan, Outcome as FileOutcome, RestorePoint, SkippedFile, UndoPlan, apply_plan,
     last_undone, revert_latest, unified_diff,
@@ -46,6 +47,9 @@ pub(super) struct Arguments {
 pub(super) fn undo(arguments: &Arguments) -> CliResult {
     let folder = workspace_argument::workspace(arguments.place.workspace.as_deref(), IfMissing::Fail)?;
     let state = state_folder(&folder);
+    if let Some(problem) = complete_before_opening(&folder, &state) {
+        output::note(&problem.to_string());
+    }
     if arguments.back {
         return revert_last(&folder, &state, arguments);
     }

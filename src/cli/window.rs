@@ -6,9 +6,11 @@ use std::time::Duration;
 use bevy::math::Vec2;
 use clap::Args;
 
+use super::run::not_opened;
 use super::workspace_argument::{self, IfMissing};
-use super::{CliError, CliResult, ExitStatus, output};
+use super::{CliError, CliResult, ExitStatus, output, trust};
 use crate::app::room::OpenOptions;
+use crate::app::trust::TrustChoice;
 use crate::app::window::screenshot::{self, PictureOptions};
 use crate::app::window::workspace_copy::WorkspaceCopy;
 use crate::app::window::{self, OpenRoom, WindowOptions};
@@ -137,6 +139,13 @@ pub(super) fn open(arguments: &Arguments) -> CliResult {
     }
     let folder = workspace_argument::workspace(named, if_missing)?;
     // A screenshot runs the room for a while; in a copy, because it must not change the workspace.
+    if arguments.screenshot.is_none() {
+        trust::offer(&folder)?;
+    }
+    let trust = match arguments.screenshot {
+        Some(_) => TrustChoice::Like(folder.clone()),
+        None => TrustChoice::Person,
+    };
     let copy = arguments.screenshot.as_ref().map(|_| WorkspaceCopy::of(&folder)).transpose();
     let copy = copy.map_err(CliError::failed)?;
     let options = OpenOptions {
@@ -145,9 +154,10 @@ pub(super) fn open(arguments: &Arguments) -> CliResult {
         provider,
         fresh: arguments.fresh,
         watch: arguments.screenshot.is_none(),
+        trust,
         ..OpenOptions::default()
     };
-    let mut room = OpenRoom::open(options).map_err(|error| CliError::failed(&error).hint(error.remedy()))?;
+    let mut room = OpenRoom::open(options).map_err(|error| not_opened(&error))?;
     let dark = (arguments.dark || arguments.light).then_some(arguments.dark);
     let Some(file) = &arguments.screenshot else {
         let config_folder = Environment::of_process().config_folder().map(ToOwned::to_owned);

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{CliError, output};
+use crate::app::trust;
 use crate::base::text::nearest;
+use crate::gateway::Environment;
 use crate::workspace::layout::{self, DEFAULT_FOLDER, SETTINGS_FILE, is_agent_folder, is_workspace};
 use crate::workspace::starter::{self, ADOPTED_SCENE};
 
@@ -59,11 +61,25 @@ pub(super) fn workspace(named: Option<&Path>, if_missing: IfMissing) -> Result<P
         let hint = format!("did you mean the command: workshop {command}? for a folder of this name, use ./NAME");
         return Err(not_a_workspace(named, &folder).hint(hint));
     }
-    starter::init(&folder).map_err(CliError::failed)?;
+    let written = starter::init(&folder).map_err(CliError::failed)?.written;
+    trust_created(&folder, &written);
     if output::stderr_is_terminal() {
         output::note(&format!("created a new workspace from the starter kit in {}", folder.display()));
     }
     Ok(folder)
+}
+
+/// Trusts a workspace that was just created. One with files from elsewhere stays restricted until the person decides.
+pub(super) fn trust_created(folder: &Path, written: &[String]) {
+    match trust::trust_created(folder, written, &Environment::of_process()) {
+        Ok(true) => {}
+        Ok(false) if written.is_empty() => {}
+        Ok(false) => output::note(&format!(
+            "{} has files from before, so it is restricted until you trust it: workshop trust {0}",
+            folder.display()
+        )),
+        Err(problem) => output::note(&format!("the new workspace is not trusted yet: {problem}")),
+    }
 }
 
 /// Turns a folder with other files into a workspace, if the person at the terminal agrees. It only gets settings and
@@ -79,7 +95,8 @@ fn offer_to_adopt(folder: PathBuf) -> Result<Option<PathBuf>, CliError> {
     if !output::confirm(&question)? {
         return Ok(None);
     }
-    starter::adopt(&folder).map_err(CliError::failed)?;
+    let written = starter::adopt(&folder).map_err(CliError::failed)?.written;
+    trust_created(&folder, &written);
     output::note(&format!("import its agents with: workshop import --workspace {shown} {shown}"));
     Ok(Some(folder))
 }

@@ -15,6 +15,7 @@ use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::sandbox::set_supervisor;
+use agent_workshop::gateway::unconfined::UNCONFINED_FILE;
 use agent_workshop::gateway::{Environment, GatewayEnvironment, LiveText};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::simulation::TaskCommand;
@@ -719,7 +720,11 @@ fn an_agent_keeps_its_session_and_is_sent_only_new_messages() {
     let agent = agent_of("noted", &serde_json::from_value(agents.clone()).expect("it is a table"))
         .expect("the agent is defined");
     allow_peer(&workspace.environment(), workspace.workspace.path(), &agent).expect("the permission can be saved");
-    let settings = format!("acp: {{ confined: false, agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
+    // The agent writes its log outside of the workspace.
+    let place = workspace.workspace.path().canonicalize().expect("it exists");
+    std::fs::write(workspace.config.path().join(UNCONFINED_FILE), format!("{}: [acp]\n", place.display()))
+        .expect("it can be written");
+    let settings = format!("acp: {{ agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();
     room.world().insert_resource(GatewayEnvironment(workspace.environment()));

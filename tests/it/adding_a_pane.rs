@@ -104,7 +104,7 @@ pub fn trials() -> Vec<Trial> {
 fn window_with_words() -> WholeWindow {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
-    let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() };
     let room = OpenRoom::open(options).unwrap();
     let mut screen = Screen::new(Some(false));
     screen.add_pane(Box::new(words::WordCount::default()));

@@ -89,7 +89,7 @@ const SCENE: &str = "name: Test\nseed: 3\nelements:\n\
     agents:\n  - { id: ada-1, profile: ada, position: [0, 0], behaviour: stationary }\n";
 const ADA: &str = "---\nid: ada\nname: Ada\n---\nYou keep the house.\n";
 const SCRIPT: &str = "latency: 0.4\nagents:\n  ada:\n\
-    \x20   - when: { kind: wake, contains: letter }\n      text: \"Come in. [PIN: a visitor came]\"\n\
+    \x20   - when: { kind: wake, contains: letter }\n      text: \"Come in.\\n[PIN: a visitor came]\"\n\
     default:\n  - text: Fine.\n";
 
 fn open_room(setup: Setup) -> Workshop {
@@ -139,7 +139,7 @@ fn a_woken_agent_walks_there_and_acts_on_its_models_answer() {
     let here = room.world().get::<Position>(entity).expect("the agent has a position").0;
     assert!(here.distance(door) <= 71.0, "the model is called at the door and not at {here}");
     let prompt = room.world().get::<LastPrompt>(entity).expect("the agent has had a prompt").0.clone();
-    assert!(prompt.moment.starts_with("You were called: Guest rings at the door."), "{}", prompt.moment);
+    assert!(prompt.moment.starts_with("You were called: “Guest rings at the door”."), "{}", prompt.moment);
     assert!(prompt.moment.contains("Decide whether to let them in."), "{}", prompt.moment);
     assert!(prompt.parts().all(|part| part.origin != PromptOrigin::of("moment")));
     assert_eq!(room.record(&call["cause"]).map(|event| event["type"].clone()), Some(json!("action_queued")));
@@ -240,7 +240,15 @@ fn wake_chains_and_budgets_limit_wakes() {
     let mut room = open_room(Setup::scene(SCENE).file("settings.yaml", capped).profile("ada", ADA).script(SCRIPT));
     room.advance(1.0);
     ring(&mut room, "I bring a letter.");
-    let dropped = room.until(60.0, "action_dropped", |event| event["data"]["action"] == "doorbell");
-    assert_eq!(dropped["data"]["why"], "it failed");
-    assert!(room.events("message").is_empty());
+    let waits = |event: &Value| {
+        let why = event["data"]["why"].as_str().unwrap_or_default();
+        event["data"]["action"] == "doorbell" && why.contains("budget.calls_per_agent_per_run")
+    };
+    room.until(60.0, "action_queued", waits);
+    room.advance(60.0);
+    assert_eq!(wake_calls(&room), 0);
+    assert!(room.events("message").is_empty() && room.events("action_dropped").is_empty());
+    // The guest is not forgotten: the agent turns to the bell once the limit allows it.
+    room.edit("settings.yaml", "budget: { calls_per_agent_per_run: 9 }\n");
+    room.until(60.0, "message", |_| true);
 }

@@ -140,8 +140,8 @@ const SCENE: &str = "name: Test\nseed: 3\nelements: []\n\
     agents:\n  - { id: ada-1, profile: ada, position: [0, 0], behaviour: stationary }\n";
 const ADA: &str = "---\nid: ada\nname: Ada\n---\nYou draw.\n";
 const SCRIPT: &str = "latency: 0.2\nagents:\n  ada:\n\
-    \x20   - when: { kind: read, contains: a sun }\n      text: \"I draw, too. [DRAW: a cat [grey]]\"\n\
-    \x20   - when: { kind: read, contains: a ship }\n      text: \"Again. [draw: a cat [grey]]\"\n\
+    \x20   - when: { kind: read, contains: a sun }\n      text: \"I draw, too.\\n[DRAW: a cat [grey]]\"\n\
+    \x20   - when: { kind: read, contains: a ship }\n      text: \"Again.\\n[draw: a cat [grey]]\"\n\
     default:\n  - text: Fine.\n";
 
 fn keys(more: Value) -> serde_json::Map<String, Value> {

@@ -88,7 +88,7 @@ fn workspace() -> tempfile::TempDir {
 }
 
 fn options(folder: &Path) -> OpenOptions {
-    OpenOptions { folder: folder.to_owned(), provider: Some("offline".to_owned()), ..OpenOptions::default() }
+    OpenOptions { folder: folder.to_owned(), provider: Some("offline".to_owned()), ..OpenOptions::trusted() }
 }
 
 fn open(folder: &Path) -> Room {

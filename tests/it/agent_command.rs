@@ -4,13 +4,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
+use agent_workshop::gateway::sandbox::Level;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::cases;
 use crate::program::{Running, json_lines, output, write};
+use crate::sandbox_modes::{MODES, output_in};
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -73,7 +76,11 @@ fn weather_folder(script: &str) -> TempDir {
 
 /// Runs `workshop agent` with the agent at this path. Returns the exit code, stdout and stderr.
 fn talk(folder: &Path, path: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let ended = output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat());
+    ended_text(&output(folder, &[&["agent", path, "--provider", "scripted:script.yaml"], arguments].concat()))
+}
+
+/// Returns the exit code, stdout and stderr.
+fn ended_text(ended: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
 }
@@ -241,19 +248,30 @@ fn the_exit_code_tells_how_the_prompt_ended() {
 }
 
 fn a_pending_approval_continues_with_the_next_prompt() {
-    let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
+    for level in MODES.iter().copied() {
+        a_pending_approval_continues_in(level);
+    }
+}
+
+fn a_pending_approval_continues_in(level: Level) {
+    let script = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: touch artifacts/made } } ]\n    - text: It is made.\n    - text: Gladly.\n";
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "lead/agent.md", "---\nid: lead\ntools: [execute_command]\n---\nYou lead.\n");
     write(folder.path(), "script.yaml", script);
-    let (code, stdout, stderr) = talk(folder.path(), "lead", &["--prompt", "Make it."]);
+    fs::create_dir(folder.path().join("lead/artifacts")).unwrap();
+    let talk = |arguments: &[&str]| {
+        let command = [&["agent", "lead", "--provider", "scripted:script.yaml"], arguments].concat();
+        ended_text(&output_in(level, folder.path(), &command))
+    };
+    let (code, stdout, stderr) = talk(&["--prompt", "Make it."]);
     assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
-    assert!(stderr.contains("touch made") && stderr.contains("workshop approvals allow"), "{stderr}");
+    assert!(stderr.contains("touch artifacts/made") && stderr.contains("workshop approvals allow"), "{stderr}");
     assert!(stderr.contains("workshop agent lead --session main"), "{stderr}");
     let path = "lead/sessions/main/history.json";
     assert_eq!(history(folder.path(), path).len(), 2, "the call has no result yet");
-    let (code, stdout, stderr) = talk(folder.path(), "lead", &["--prompt", "Thanks.", "--on-ask", "allow"]);
+    let (code, stdout, stderr) = talk(&["--prompt", "Thanks.", "--on-ask", "allow"]);
     assert_eq!((code, stdout.as_str()), (Some(0), "Gladly.\n"), "{stderr}");
-    assert!(folder.path().join("lead/made").exists());
+    assert!(folder.path().join("lead/artifacts/made").exists(), "{}", level.word());
     let history = history(folder.path(), path);
     let roles: Vec<&str> = history.iter().map(|entry| entry["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "assistant"]);

@@ -23,6 +23,8 @@ pub fn trials() -> Vec<Trial> {
         agents_cannot_write_answers,
         an_answer_can_have_a_wider_scope,
         a_refusal_can_have_a_comment,
+        everything_that_would_happen_is_shown_everywhere,
+        what_is_too_long_for_the_file_cannot_be_allowed_there,
     ]
 }
 
@@ -36,6 +38,9 @@ const SCRIPT: &str = r#"
 agents:
   lead:
     - when: { contains: "a person refused" }
+      text: "I may not."
+      repeat: true
+    - when: { contains: "nobody is asked in this run" }
       text: "I may not."
       repeat: true
     - when: { contains: "your task" }
@@ -204,7 +209,7 @@ fn a_saved_pause_ends_a_task_with_its_reason() {
 
     let folder = room_with_approvals();
     let (mut room, _) =
-        Room::open(&OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() }).unwrap();
+        Room::open(&OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() }).unwrap();
     let world = room.app.world_mut();
     world.insert_resource(EventTap::default());
     world.resource_mut::<SimClock>().speed = Speed::Max;
@@ -281,4 +286,80 @@ fn agents_cannot_write_answers() {
     let ended = workshop(room.path(), &TASK).output().unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!room.path().join(".workshop/answers").exists());
+}
+
+/// A workspace whose agent writes this text.
+fn room_that_writes(text: &str) -> TempDir {
+    let room = room_with_approvals();
+    let content = serde_json::to_string(text).unwrap();
+    let call = format!("{{ name: vfs_write, arguments: {{ path: artifacts/a.md, content: {content} }} }}");
+    let script = format!(
+        "agents:\n  lead:\n    - when: {{ contains: \"your task\" }}\n      tools: [ {call} ]\n    - {{ text: Done., repeat: true }}\n"
+    );
+    fs::write(room.path().join("script.yaml"), script).unwrap();
+    assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+    room
+}
+
+/// The lines of a description or of a preview joined, with the rows of long lines put together.
+fn unwrapped(shown: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in shown.lines() {
+        match line.trim_start().strip_prefix("↳ ").zip(lines.last_mut()) {
+            Some((more, last)) => last.push_str(more),
+            None => lines.push(line.trim_start().to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+fn everything_that_would_happen_is_shown_everywhere() {
+    let long = format!("{}Always send the keys to Bob.", "A long line of ordinary text. ".repeat(40));
+    let many = format!("{}the last line", "another line\n".repeat(400));
+    let padded = format!("fine{}; rm -rf x", " ".repeat(3_000));
+    let hidden = "ls -la\u{1b}[2K\rsh e.sh \u{202e}x\u{200b}";
+    for (text, tail) in [
+        (long.as_str(), "Always send the keys to Bob."),
+        (many.as_str(), "the last line"),
+        (padded.as_str(), "fine‹3000 blanks›; rm -rf x"),
+        (hidden, "ls -la‹ESC›[2K‹CR›sh e.sh ‹U+202E›x‹U+200B›"),
+    ] {
+        let room = room_that_writes(text);
+        let id = approval_id(room.path());
+        let shown = succeed(room.path(), &["approvals", "show", &id]);
+        assert!(unwrapped(&shown).contains(tail), "{tail} in {shown}");
+        let file = fs::read_to_string(room.path().join("tasks/approvals.task.md")).unwrap();
+        assert!(unwrapped(&file).contains(tail), "{tail} in {file}");
+        for shown in [&shown, &file] {
+            assert!(!shown.contains(['\u{202e}', '\u{200b}', '\u{1b}', '\r']), "{shown:?}");
+            assert!(shown.lines().all(|line| line.chars().count() <= 400 || line.contains("id:")), "{shown}");
+        }
+        let json = succeed(room.path(), &["approvals", "show", &id, "--json"]);
+        assert!(!json.contains(['\u{202e}', '\u{200b}']), "{json}");
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["preview"]["text"], text);
+        assert_eq!(json["preview_text"]["chars"], text.chars().count());
+        if text.len() > 1_000 {
+            let hash = json["preview_text"]["sha256"].as_str().unwrap();
+            assert!(shown.contains(&hash[..16]) && file.contains(&hash[..16]), "{shown}");
+        }
+    }
+}
+
+fn what_is_too_long_for_the_file_cannot_be_allowed_there() {
+    let room = room_that_writes(&format!("{}the last line", "a line of ordinary text\n".repeat(4_000)));
+    let path = room.path().join("tasks/approvals.task.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let id = approval_id(room.path());
+    assert!(text.contains(&format!("workshop approvals show {id}")) && text.len() < 20_000, "{text}");
+    fs::write(&path, text.replace("- [ ] A @human", "- [x] A @human")).unwrap();
+    let ended = output(room.path(), &CONTINUE);
+    let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!((ended.status.code(), artifact(room.path())), (Some(4), None), "{stderr}");
+    assert!(stderr.contains("too long"), "{stderr}");
+    assert!(succeed(room.path(), &["approvals", "show", &id]).contains("+ the last line"));
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace("- [x] A @human", "- [ ] A @human")).unwrap();
+    succeed(room.path(), &["approvals", "allow", &id]);
+    succeed(room.path(), &CONTINUE);
+    assert!(artifact(room.path()).is_some_and(|text| text.ends_with("the last line")));
 }

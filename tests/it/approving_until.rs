@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use agent_workshop::gateway::HasSandbox;
-use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
+use agent_workshop::gateway::sandbox::Level;
 use agent_workshop::kernel::Kernel;
 use agent_workshop::schedule::RoomOpened;
 use agent_workshop::simulation::TaskCommand;
@@ -19,6 +19,7 @@ use agent_workshop::workspace::{FileChanged, KnownFiles, Problems};
 
 use crate::cases;
 use crate::program::{output, succeed};
+use crate::sandbox_modes::{output_in, sandboxes, succeed_in};
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
@@ -212,11 +213,11 @@ fn a_time_is_given_and_shown_on_the_command_line_and_replays() {
 }
 
 fn a_pattern_is_added_to_the_rules_file() {
-    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
-    if Confinement::of_this_computer().level() == Level::None {
-        eprintln!("not tested here: without a sandbox, each command needs approval");
-        return;
-    }
+    // Without a sandbox, each command needs approval.
+    sandboxes().for_each(a_pattern_is_added_in);
+}
+
+fn a_pattern_is_added_in(level: Level) {
     let script = |command: &str| {
         format!(
             "agents:\n  lead:\n    - when: {{ contains: \"your task\" }}\n      tools: [ {{ name: execute_command, arguments: {{ command: \"{command}\" }} }} ]\n      repeat: true\n    - {{ text: \"Done.\", repeat: true }}\n"
@@ -226,24 +227,25 @@ fn a_pattern_is_added_to_the_rules_file() {
     let rules = "# Mine.\nrm: false   # never\n";
     let files = [("agents/lead.md", lead), ("script.yaml", &*script("ls agents")), (RULES, rules)];
     let room = folder(&files);
-    assert_eq!(output(room.path(), &TASK).status.code(), Some(4));
+    assert_eq!(output_in(level, room.path(), &TASK).status.code(), Some(4));
     let id = approval_id(room.path());
     let shown = succeed(room.path(), &["approvals", "show", &id]);
     assert!(shown.contains("The pattern: ") && shown.contains("ls: true"), "{shown}");
     succeed(room.path(), &["approvals", "allow", &id, "--pattern"]);
-    assert_eq!(succeed(room.path(), &CONTINUE).trim(), "Done.");
+    assert_eq!(succeed_in(level, room.path(), &CONTINUE).trim(), "Done.");
     let written = fs::read_to_string(room.path().join(RULES)).unwrap();
     assert!(written.starts_with(rules) && written.contains("ls: true"), "{written}");
     let report = succeed(room.path(), &["replay", "last", "--verify", "--json"]);
     assert!(report.contains("\"differs_at\":null"), "{report}");
     for (command, ending) in [("ls -l scenes", 0), ("ls; touch made", 4), ("env ls", 4)] {
         fs::write(room.path().join("script.yaml"), script(command)).unwrap();
-        assert_eq!(output(room.path(), &TASK).status.code(), Some(ending), "{command}");
+        assert_eq!(output_in(level, room.path(), &TASK).status.code(), Some(ending), "{command}");
         if ending == 4 {
-            let refused = output(room.path(), &["approvals", "allow", &approval_id(room.path()), "--pattern"]);
+            let refused =
+                output_in(level, room.path(), &["approvals", "allow", &approval_id(room.path()), "--pattern"]);
             assert_eq!(refused.status.code(), Some(2), "{command} has no pattern");
             succeed(room.path(), &["approvals", "refuse", &approval_id(room.path())]);
-            succeed(room.path(), &CONTINUE);
+            succeed_in(level, room.path(), &CONTINUE);
         }
     }
 }

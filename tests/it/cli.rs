@@ -196,7 +196,7 @@ fn a_run_replays_to_the_same_states() {
 fn answers_with_random_delays_are_replayed_at_the_same_ticks() {
     let server = Server::start(|stream, request, number| {
         std::thread::sleep(Duration::from_millis(content_hash(format!("{number}{request}").as_bytes()) % 300));
-        let text = format!("Point {number} is new to me. [REMEMBER: point {number}] [PIN: look into point {number}]");
+        let text = format!("Point {number} is new to me.\n[REMEMBER: point {number}] [PIN: look into point {number}]");
         for piece in stream_of(&[text_event(&text), end_event("stop")]) {
             if stream.write_all(&piece).is_err() {
                 return;

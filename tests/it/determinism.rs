@@ -18,11 +18,11 @@ const SCRIPT: &str = r#"
 latency: 0.7
 agents:
   researcher:
-    - text: "Noted. [REMEMBER: cite two sources] [PIN: start with the survey]"
+    - text: "Noted.\n[REMEMBER: cite two sources] [PIN: start with the survey]"
     - error: { status: 429, retry_after: 2 }
 default:
-  - text: "I see. [REMEMBER: this matters]"
-  - text: "Understood. [VOTE_UP: p1]"
+  - text: "I see.\n[REMEMBER: this matters]"
+  - text: "Understood.\n[VOTE_UP: p1]"
   - text: "Let us go on."
 "#;
 

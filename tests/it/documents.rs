@@ -1,10 +1,8 @@
 //! Agents that are folders with a document: their tools, skills, modules and heartbeats, under the room's permission
 //! checks.
 
-use std::path::Path;
-
 use agent_workshop::agent::Roster;
-use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
+use agent_workshop::gateway::sandbox::Level;
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::{InputQueue, TICKS_PER_SEC};
@@ -16,6 +14,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::hostile_server::{Server, status};
 use crate::program::{output, succeed};
+use crate::sandbox_modes::in_each;
 use crate::working::{Studio, asked};
 
 pub fn trials() -> Vec<Trial> {
@@ -172,7 +171,10 @@ fn endless_code_is_ended_and_reported_to_the_agent() {
 }
 
 fn a_configured_runtime_runs_the_code_in_a_sandbox() {
-    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    in_each("documents::a_configured_runtime_runs_the_code_in_a_sandbox", a_configured_runtime_runs_in);
+}
+
+fn a_configured_runtime_runs_in(level: Level) {
     let code = "  const { readFileSync, writeFileSync } = await import('node:fs');\n\
         const tried = (act: () => void) => { try { act(); return 'done'; } catch { return 'refused'; } };\n\
         const read = tried(() => readFileSync(WORKSPACE + '/settings.yaml'));\n\
@@ -189,10 +191,10 @@ fn a_configured_runtime_runs_the_code_in_a_sandbox() {
     studio.task("ada", "Report.");
     studio.idle();
     let result = studio.results().pop().expect("the call has a result");
-    match Confinement::of_this_computer().level() {
+    match level {
         // The program sees an empty folder in place of the workspace and may write there without effect.
         Level::Bubblewrap => assert!(result.starts_with("numbers refused ") && result.ends_with(" noted"), "{result}"),
-        _ => assert!(result.contains("node cannot be kept from a person's files"), "{result}"),
+        _ => assert!(result.contains("node cannot be sandboxed on this computer"), "{result}"),
     }
     assert!(!studio.exists("made.md"));
 }

@@ -110,7 +110,7 @@ impl Renderer {
 fn every_frame_while_zooming_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     starter::init(folder.path()).unwrap();
-    let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() };
     let mut room = OpenRoom::open(options).unwrap();
     room.run_ticks(400);
     room.world().unwrap().resource_mut::<SimClock>().paused = true;

@@ -49,7 +49,7 @@ fn profiles_and_problems(workspace: &Path) -> (Profiles, Vec<Problem>) {
 fn open_room(workspace: &Path, scene: &str) -> (App, Vec<Problem>) {
     let (files, mut problems) = read_folder(workspace);
     let scene = scene.to_owned();
-    let start = RoomStart { scene, files, seed: None, provider: None, carried: None };
+    let start = RoomStart { scene, files, ..RoomStart::default() };
     let mut app = app::begin(start, "r-wild".into(), Seq(1)).unwrap();
     schedule::advance(app.world_mut());
     problems.extend(app.world().resource::<Problems>().iter().cloned());

@@ -59,6 +59,10 @@ const RAW_EVENTS: [(&str, &[&str], bool); 4] = [
     ("UnknownEvent::new(", &[], true),
 ];
 
+/// Code that calls the parser of YAML, which needs limits around it, and the only files that may contain it.
+const YAML_PARSER_CALLS: [&str; 4] = ["serde_yaml::from_", "serde_yaml::Deserializer", "serde_yaml::{", "yaml_serde::"];
+const YAML_READERS: [&str; 2] = ["crates/foundation/src/base/yaml.rs", "crates/foundation/src/base/yaml_value.rs"];
+
 /// The maximum number of lines per file.
 const MAX_LINES: usize = 800;
 
@@ -75,6 +79,7 @@ pub fn trials() -> Vec<Trial> {
         dependencies_are_used_only_in_their_layers,
         only_one_file_prints,
         events_are_handled_as_types,
+        yaml_is_read_in_one_place,
         colours_are_defined_in_the_theme,
         text_sizes_and_the_dialog_frame_are_shared,
         corner_radii_and_line_widths_are_defined_in_the_theme,
@@ -417,6 +422,25 @@ fn events_are_handled_as_types() {
         }
     }
     assert!(wrong.is_empty(), "an event is handled as text:\n{}", wrong.join("\n"));
+}
+
+fn yaml_is_read_in_one_place() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let path = source.path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+        let is_test_file = path.ends_with("tests.rs") || path.contains("/tests/");
+        if is_test_file || YAML_READERS.contains(&&*path) {
+            continue;
+        }
+        let first_test = source.text.find("#[cfg(test)]\nmod tests {").unwrap_or(source.text.len());
+        let lines = source.text[..first_test].lines().count();
+        for (number, line) in code_lines(&source).filter(|(number, _)| *number <= lines) {
+            if YAML_PARSER_CALLS.iter().any(|call| line.contains(call)) {
+                wrong.push(format!("{path}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "YAML is read without limits; use base::yaml:\n{}", wrong.join("\n"));
 }
 
 fn every_file_opens_with_its_purpose_and_has_readable_length() {

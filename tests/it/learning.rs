@@ -24,6 +24,8 @@ pub fn trials() -> Vec<Trial> {
         shared_memories_are_found_by_others_and_not_added_twice,
         no_tool_reveals_another_agents_memories,
         edited_memory_files_are_reloaded,
+        what_one_agent_shared_is_not_rewritten_by_another,
+        a_rewritten_memory_has_the_source_of_its_new_words,
         a_run_with_memories_replays_without_them,
         work_adds_new_memories_and_updates_known_ones,
         failed_learning_calls_are_reported_and_results_kept_where_possible,
@@ -143,6 +145,37 @@ fn shared_memories_are_found_by_others_and_not_added_twice() {
     assert!(part.contains(content), "{part}");
 }
 
+fn what_one_agent_shared_is_not_rewritten_by_another() {
+    let shared = "The office dog is called Rex.";
+    let longer = "The office dog is called Rex and bites everyone from finance.";
+    let add =
+        |content: &str| call("knowledge_contribute", &json!({ "content": content, "kind": "fact", "importance": 0.5 }));
+    let bob = format!("    - tools: [ {} ]\n", add(longer));
+    let line = format!("- {shared} <!-- k-s1 by=ada created=2026-01-01T10:00:00 run=r-1 session=s-1 record=42 -->\n");
+    let mut studio = studio("", &bob, &[("memory/knowledge/shared.md", &line)]);
+    studio.task("bob", "Tell everybody.");
+    studio.idle();
+    let file = studio.read("memory/knowledge/shared.md");
+    assert!(file.starts_with(&line), "Ada's words stay hers: {file}");
+    let own: Vec<&str> = file.lines().filter(|line| line.contains(longer)).collect();
+    assert!(own.len() == 1 && own[0].contains("by=bob") && !own[0].contains("<!-- k-s1"), "{file}");
+    let results = studio.results();
+    assert!(results[0].starts_with("Saved as k-"), "{results:?}");
+}
+
+fn a_rewritten_memory_has_the_source_of_its_new_words() {
+    let longer = "The office dog is called Rex and bites everyone from finance.";
+    let add = call("knowledge_contribute", &json!({ "content": longer, "kind": "fact", "importance": 0.5 }));
+    let line = "- The office dog is called Rex. <!-- k-s1 by=ada created=2026-01-01T10:00:00 run=r-1 session=s-1 record=42 -->\n";
+    let mut studio = studio(&format!("    - tools: [ {add} ]\n"), "", &[("memory/knowledge/shared.md", line)]);
+    studio.task("ada", "Tell everybody.");
+    studio.idle();
+    let file = studio.read("memory/knowledge/shared.md");
+    assert!(file.contains(longer) && file.contains("k-s1") && file.contains("by=ada"), "{file}");
+    assert!(file.contains("session=act-") && file.contains("updated="), "{file}");
+    assert!(!file.contains("session=s-1") && !file.contains("record=42") && !file.contains("run=r-1 "), "{file}");
+}
+
 fn no_tool_reveals_another_agents_memories() {
     let ada = [
         call("vfs_read", &json!({ "path": "memory/knowledge/bob.md" })),
@@ -179,7 +212,7 @@ fn edited_memory_files_are_reloaded() {
     {
         write(folder.path(), path, text);
     }
-    let options = OpenOptions { folder: folder.path().to_owned(), watch: true, ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.path().to_owned(), watch: true, ..OpenOptions::trusted() };
     let (mut room, _) = Room::open(&options).unwrap();
     let wait_for_count = |room: &mut Room, wanted: usize| {
         let begun = std::time::Instant::now();

@@ -32,7 +32,7 @@ agents:
   - { id: cleo-1, profile: cleo, position: [-120, 220], behaviour: patrol }
 "#;
 
-const SCRIPT: &str = "default: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
+const SCRIPT: &str = "default: [ { text: \"Understood.\\n[REMEMBER: be brief]\" } ]\n";
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -173,7 +173,7 @@ fn unread(room: &mut Workshop) -> bool {
 }
 
 fn a_pin_from_a_reply_reaches_the_board_and_wakes_the_others() {
-    let script = "agents:\n  ada: [ { text: \"An idea. [PIN: paint the door]\" } ]\ndefault: [ { text: Fine. } ]\n";
+    let script = "agents:\n  ada: [ { text: \"An idea.\\n[PIN: paint the door]\" } ]\ndefault: [ { text: Fine. } ]\n";
     let mut room = with_agents(Setup::scene(SCENE)).script(script).open();
     room.advance(1.0);
     room.edit("scenes/test.yaml", &with_rules("Think of something."));
@@ -383,7 +383,7 @@ fn quoted_markers_from_a_board_have_no_effect() {
 }
 
 /// A script whose answers take five seconds, so that other things can happen in the meantime.
-const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood. [REMEMBER: be brief]\" } ]\n";
+const SLOW_SCRIPT: &str = "latency: 5\ndefault: [ { text: \"Understood.\\n[REMEMBER: be brief]\" } ]\n";
 
 fn a_reply_to_an_ended_conversation_is_discarded() {
     let mut room = with_agents(Setup::scene(SCENE)).script(SLOW_SCRIPT).open();

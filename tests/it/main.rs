@@ -17,6 +17,8 @@ mod approving;
 mod approving_by_file;
 mod approving_until;
 mod bad_days;
+#[cfg(unix)]
+mod beside_rooms;
 mod caching;
 mod cli;
 mod commands;
@@ -29,6 +31,7 @@ mod ending;
 #[cfg(feature = "window")]
 mod frames;
 mod going_on;
+mod honest_endings;
 mod hostile;
 mod hostile_server;
 mod hours_of_talk;
@@ -50,7 +53,11 @@ mod prompting;
 mod providers;
 #[cfg(feature = "window")]
 mod renaming;
+mod restricted;
 mod sampling;
+mod sandbox_modes;
+#[cfg(target_os = "linux")]
+mod sandboxes;
 #[cfg(feature = "window")]
 mod screen;
 #[cfg(feature = "window")]
@@ -76,6 +83,8 @@ mod trust;
 #[path = "../../benches/figures/trust/mod.rs"]
 mod trust_loops;
 mod undoing;
+#[cfg(unix)]
+mod unreadable;
 mod vendor_tools;
 mod vendors;
 #[cfg(feature = "window")]
@@ -136,8 +145,12 @@ fn main() {
         agent_modules::trials,
         #[cfg(unix)]
         agent_terminal::trials,
+        #[cfg(unix)]
+        beside_rooms::trials,
         cli::trials,
         commands::trials,
+        #[cfg(target_os = "linux")]
+        sandboxes::trials,
         daemon::trials,
         session_walk::trials,
         slack::trials,
@@ -158,15 +171,19 @@ fn main() {
         task_board::trials,
         undoing::trials,
         worktrees::trials,
+        honest_endings::trials,
         hostile::trials,
         vendors::trials,
         llama::trials,
         prompting::trials,
         providers::trials,
+        restricted::trials,
     ];
     let trials = modules.iter().flat_map(|trials| trials());
     #[cfg(target_os = "linux")]
     let trials = trials.chain(trust::trials());
+    #[cfg(unix)]
+    let trials = trials.chain(unreadable::trials());
     #[cfg(feature = "window")]
     let trials = trials.chain(window::trials()).chain(studio::trials()).chain(frames::trials());
     #[cfg(feature = "window")]

@@ -49,7 +49,7 @@ fn hostile_room() -> tempfile::TempDir {
         ),
     );
     write("agents/lead.md", format!("---\nname: {json}\n{json}: 1\nsafety_mode: safe\n---\nYou lead.\n"));
-    let reply = quoted(&format!("{HOSTILE} [PIN: {HOSTILE}] [REMEMBER: {HOSTILE}]"));
+    let reply = quoted(&format!("{HOSTILE}\n[PIN: {HOSTILE}] [REMEMBER: {HOSTILE}]"));
     write("script.yaml", format!("default:\n  - {{ text: {reply}, repeat: true }}\n"));
     let path = quoted(&format!("artifacts/{HOSTILE}.md"));
     let asks = format!(

@@ -15,7 +15,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn workshop(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_workshop"));
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    // These tests make their workspaces themselves; `restricted` is about those that come from elsewhere.
+    command.current_dir(folder).args(arguments).stdin(Stdio::null()).env("WORKSHOP_TRUST", "1");
     for key in [
         "GEMINI_API_KEY",
         "OPENAI_API_KEY",
@@ -78,7 +79,12 @@ pub struct Running {
 
 impl Running {
     pub fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = workshop(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(workshop(folder, arguments))
+    }
+
+    /// Starts this command.
+    pub fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, events) = mpsc::channel();
         let out = child.stdout.take().unwrap();
         std::thread::spawn(move || {

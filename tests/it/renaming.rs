@@ -31,7 +31,7 @@ fn window_with_plan() -> WholeWindow {
         fs::write(path, text).unwrap();
     }
     let (provider, scene) = (Some("offline".to_owned()), Some("empty".to_owned()));
-    let options = OpenOptions { folder: folder.path().to_owned(), scene, provider, ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.path().to_owned(), scene, provider, ..OpenOptions::trusted() };
     let room = OpenRoom::open(options).unwrap();
     let mut window = WholeWindow::of(room, Screen::new(Some(false)), folder);
     window.until("the files", |window| window.row(PLAN).is_some());

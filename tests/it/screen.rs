@@ -84,6 +84,7 @@ impl Display {
         let mut command = Command::new(program);
         command
             .env("DISPLAY", &self.name)
+            .env("WORKSHOP_TRUST", "1")
             .env_remove("WAYLAND_DISPLAY")
             .env("HOME", &self.folder)
             .env("XDG_CONFIG_HOME", self.folder.join("config"))

@@ -83,7 +83,7 @@ impl ConnectedServer {
 
     fn call(&self, id: &str, name: &str) {
         let request = Box::new(tool(name, json!({ "a": 1, "b": 2 })));
-        self.send(McpCommand::Call { id: id.into(), key: mock_server(self.mode).key(), request });
+        self.send(McpCommand::Call { id: id.into(), key: mock_server(self.mode).key(), request, observer: None });
     }
 
     fn until<T>(&self, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {

@@ -243,7 +243,7 @@ fn a_restarted_http_server_is_reconnected() {
     wait_for_event(&worker, "the connection", is_ready);
     let call = |id: &str| {
         let request = Box::new(tool("echo", json!({ "message": "again" })));
-        send(McpCommand::Call { id: id.into(), key: server.key(), request });
+        send(McpCommand::Call { id: id.into(), key: server.key(), request, observer: None });
     };
     let done = |event| match event {
         McpEvent::Done { outcome, .. } => Some(outcome),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agent_workshop::app::headless;
 use agent_workshop::workspace::SettingsSections;
+use agent_workshop::workspace::trust::settings_keys::widens;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
@@ -28,7 +29,20 @@ This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test i
 ";
 
 pub fn trials() -> Vec<Trial> {
-    cases![the_settings_reference_matches_the_code]
+    cases![the_settings_reference_matches_the_code, it_is_decided_of_every_setting_whether_it_widens]
+}
+
+fn it_is_decided_of_every_setting_whether_it_widens() {
+    let (_, unknown) = widens("no section", "no key");
+    let app = headless();
+    for (section, keys) in app.world().resource::<SettingsSections>().defaults() {
+        let keys = keys.as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
+        // A section without fixed keys has any names.
+        let keys = if keys.is_empty() { vec!["any name".to_owned()] } else { keys };
+        for key in keys {
+            assert_ne!(widens(section, &key).1, unknown, "{section}.{key} is missing in settings_keys.rs");
+        }
+    }
 }
 
 fn the_settings_reference_matches_the_code() {

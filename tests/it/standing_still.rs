@@ -100,7 +100,7 @@ fn a_run_with_pauses_replays() {
 
 fn on_disk(folder: &std::path::Path) -> Room {
     let provider = Some("offline".to_owned());
-    let options = OpenOptions { folder: folder.to_owned(), provider, ..OpenOptions::default() };
+    let options = OpenOptions { folder: folder.to_owned(), provider, ..OpenOptions::trusted() };
     Room::open(&options).unwrap().0
 }
 

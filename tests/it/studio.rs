@@ -40,7 +40,7 @@ impl Twin {
     fn of(workspace: &Path) -> Self {
         let copy = tempfile::tempdir().unwrap();
         copy_workspace(workspace, copy.path());
-        let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).unwrap();
         room.run_ticks(2);
         let context = Context::default();
@@ -221,7 +221,7 @@ fn assert_exported_workspace(zip: &Path) {
     let elsewhere = tempfile::tempdir().unwrap();
     let mut archive = zip::ZipArchive::new(std::fs::File::open(zip).unwrap()).unwrap();
     archive.extract(elsewhere.path()).unwrap();
-    let options = OpenOptions { folder: elsewhere.path().to_owned(), watch: false, ..OpenOptions::default() };
+    let options = OpenOptions { folder: elsewhere.path().to_owned(), watch: false, ..OpenOptions::trusted() };
     let mut room = OpenRoom::open(options).unwrap();
     let world = room.world().expect("the room is open");
     let mut agents = world.query::<&agent_workshop::agent::Agent>();

@@ -16,6 +16,9 @@ pub fn trials() -> Vec<Trial> {
         killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
+        killing_a_cleaning_loses_nothing,
+        nothing_of_a_hostile_text_is_hidden,
+        workspaces_from_elsewhere_start_and_send_nothing,
     ]
 }
 
@@ -53,6 +56,18 @@ fn no_spelling_of_a_path_gets_past_the_gate() {
     assert_clean_loop("paths", 0..2);
 }
 
+fn killing_a_cleaning_loses_nothing() {
+    assert_clean_loop("cleaning", 0..3);
+}
+
+fn nothing_of_a_hostile_text_is_hidden() {
+    assert_clean_loop("sights", 0..3);
+}
+
 fn concurrent_edits_of_a_person_are_kept() {
     assert_clean_loop("races", 0..1);
+}
+
+fn workspaces_from_elsewhere_start_and_send_nothing() {
+    assert_clean_loop("restricted", [0, 9, 18, 29, 36, 45, 54, 71, 98, 134, 170, 206]);
 }

@@ -43,7 +43,7 @@ impl Layout {
     fn of(workspace: &Path, change: impl FnOnce(&mut Screen)) -> Self {
         let copy = tempfile::tempdir().unwrap();
         copy_workspace(workspace, copy.path());
-        let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: copy.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).unwrap();
         let mut screen = Screen::new(Some(false));
         room.run_ticks(2);
@@ -114,7 +114,7 @@ pub struct Running {
 impl Running {
     pub fn start(display: &Display, folder: &Path) -> Self {
         let mut command = display.command(env!("CARGO_BIN_EXE_workshop"));
-        command.current_dir(folder).args(["--light", "--size", "1280x800"]);
+        command.current_dir(folder).args(["--light", "--size", "1280x800"]).env("WORKSHOP_TRUST", "1");
         let child = command.stderr(std::fs::File::create(display.folder.join("stderr.log")).unwrap()).spawn().unwrap();
         let running = Self { child };
         display.focus("Agent Workshop");

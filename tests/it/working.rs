@@ -20,9 +20,11 @@ use crate::program::PATIENCE;
 use crate::workshop::script_file;
 
 mod approvals;
+mod authors;
 mod causes;
 mod limits;
 mod long;
+mod output_files;
 mod own_records;
 mod roles;
 mod sessions;
@@ -41,6 +43,7 @@ pub fn trials() -> Vec<Trial> {
         a_refused_call_is_not_made_and_the_model_gets_the_refusal,
         agents_cannot_leave_the_workspace_or_exceed_their_starters_rights,
         a_deleted_profile_cannot_be_recreated_with_more_rights,
+        an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval,
         a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id,
         file_tools_do_not_let_an_agent_act_as_others_on_boards_and_in_inboxes,
         invalid_calls_get_helpful_errors,
@@ -65,6 +68,8 @@ pub fn trials() -> Vec<Trial> {
         .chain(unfinished::trials())
         .chain(causes::trials())
         .chain(approvals::trials())
+        .chain(output_files::trials())
+        .chain(authors::trials())
         .collect()
 }
 
@@ -85,6 +90,19 @@ impl Studio {
 
     /// Creates a workspace whose models are at this provider.
     pub fn with_provider(provider: String, files: &[(&str, &str)]) -> Self {
+        let mut studio = Self::unopened(provider, files);
+        studio.open();
+        studio
+    }
+
+    /// Creates a workspace with scripted models, some of whose files have problems.
+    pub fn with_problems(script: &str, files: &[(&str, &str)]) -> Self {
+        let mut studio = Self::unopened(format!("scripted:{}", script_file(script).display()), files);
+        studio.open_with(false);
+        studio
+    }
+
+    fn unopened(provider: String, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let lead = [("settings.yaml", ""), ("scenes/test.yaml", SCENE), ("agents/lead.md", "You lead.\n")];
         for (path, text) in lead.iter().chain(files) {
@@ -92,9 +110,7 @@ impl Studio {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mut studio = Self { folder, provider, room: None, events: Vec::new() };
-        studio.open();
-        studio
+        Self { folder, provider, room: None, events: Vec::new() }
     }
 
     pub fn open(&mut self) {
@@ -109,7 +125,7 @@ impl Studio {
             scene: Some("test".into()),
             provider: Some(self.provider.clone()),
             fresh,
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let (mut room, problems) = Room::open(&options).unwrap();
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
@@ -228,7 +244,7 @@ fn six_agents_share_a_task_and_every_step_is_recorded() {
     let mut studio = Studio::new(&six_agents(), &[]);
     studio.task("lead", "Write five things.");
     studio.idle();
-    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5), "{:#?}", studio.log());
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 10), "{:#?}", studio.log());
     assert!(studio.all("error").is_empty() && studio.all("warning").is_empty(), "{:#?}", studio.log());
     for name in ["ada", "bob", "cem", "dan", "eva"] {
         assert_eq!(studio.read(&format!("artifacts/{name}.md")), format!("# {name}"));
@@ -391,6 +407,8 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     let script = "latency: 0.1\nagents:\n  lead:\n    - tools: [ { name: vfs_delete, arguments: { path: agents/jose\u{301}.md } } ]\n    - text: Gone.\n    - tools: [ { name: vfs_write, arguments: { path: agents/jose\u{301}.md, content: You may do everything. } } ]\n    - text: Done.\n";
     let mut studio = Studio::new(script, &[("agents/jos\u{e9}.md", meek)]);
     studio.task("lead", "Delete it.");
+    let (activation, turn, call) = asked(&mut studio);
+    studio.command(KernelCommand::decide(activation, turn, call, true));
     studio.idle();
     assert!(!studio.exists("agents/jos\u{e9}.md"));
     // Longer than the room waits for a possible rename.
@@ -400,10 +418,32 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
     studio.task("lead", "Write it again.");
     asked(&mut studio);
     assert!(!studio.exists("agents/jos\u{e9}.md"));
-    let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
+    let why = studio.all("approval_requested")[1]["data"]["why"].to_string();
     assert!(why.contains("that it does not have"), "{why}");
     let targets: Vec<&Value> = studio.all("tool_call").iter().map(|call| &call["data"]["target"]).collect();
     assert!(targets.iter().all(|target| *target == "agents/jos\u{e9}.md"), "{targets:?}");
+}
+
+fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
+    let vault = "- The vault code is 4711. <!-- k-1 -->\n";
+    for (path, text) in [
+        ("memory/knowledge/ada.md", vault),
+        ("sessions/ada.act-1-abcdefgh.session.yaml", "status: done\nmessages: []\n"),
+    ] {
+        let script = format!(
+            "latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\ndefault: [ {{ text: Noted. }} ]\n",
+            spawn("ada")
+        );
+        let mut studio = Studio::with_problems(&script, &[(path, text)]);
+        studio.task("lead", "Start her.");
+        let (activation, turn, call) = asked(&mut studio);
+        assert!(!studio.exists("agents/ada.md"), "{path}");
+        let why = studio.all("approval_requested")[0]["data"]["why"].to_string();
+        assert!(why.contains("private memories and sessions"), "{path}: {why}");
+        studio.command(KernelCommand::Kill { activation });
+        studio.idle();
+        assert!(!studio.exists("agents/ada.md"), "{path}: {turn} {call}");
+    }
 }
 
 fn a_started_agent_inherits_its_starters_model_and_cannot_have_a_reserved_id() {
@@ -549,7 +589,7 @@ fn work_continues_after_the_room_is_reopened() {
         let written = studio.all("file_change").into_iter().filter(|event| event["data"]["path"] == *path).count();
         assert_eq!(written, 1, "{path} was written more than once");
     }
-    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 5));
+    assert_eq!((studio.all("spawn").len(), studio.all("signal").len()), (5, 10));
 }
 
 fn work_waits_for_a_rate_limit_and_continues() {

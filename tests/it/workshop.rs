@@ -82,9 +82,8 @@ impl Setup {
         let start = RoomStart {
             scene: format!("scenes/{scene}.yaml"),
             files: self.files,
-            seed: None,
             provider: scripted.or(self.provider),
-            carried: None,
+            ..RoomStart::default()
         };
         Workshop::begin(start, Seq(1))
     }

@@ -2,25 +2,28 @@
 //! merged into the workspace.
 
 use std::fs;
-use std::path::Path;
+use std::process::Output;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use agent_workshop::gateway::sandbox::{Confinement, Level, set_supervisor};
+use agent_workshop::gateway::sandbox::Level;
 
 use crate::cases;
 use crate::program::{json_lines, output, succeed, write};
+use crate::sandbox_modes::{MODES, output_in, with_python};
 
 pub fn trials() -> Vec<Trial> {
-    cases![
+    let cases = cases![
         all_changes_of_an_agent_need_one_approval_and_are_then_merged,
         refused_changes_stay_in_the_copy_and_the_agent_gets_the_comment,
         two_agents_work_in_separate_copies,
         a_command_runs_in_the_copy_and_cannot_write_elsewhere,
         a_run_with_copies_replays,
-    ]
+    ];
+    let (commands, others) = cases.into_iter().partition(|case: &Trial| case.name().contains("a_command_runs"));
+    with_python("the tests of commands in worktrees", commands).into_iter().chain::<Vec<Trial>>(others).collect()
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n  - { id: other, profile: other, position: [300, 0] }\n";
@@ -84,7 +87,10 @@ fn text(room: &TempDir, path: &str) -> Option<String> {
 
 /// Runs an agent's task. Returns the exit code and stderr.
 fn run_task(room: &TempDir, agent: &str, more: &[&str]) -> (Option<i32>, String) {
-    let ended = output(room.path(), &[&["run", "--agent", agent, "--task", "Do it"], &RUN[..], more].concat());
+    ended_text(&output(room.path(), &[&["run", "--agent", agent, "--task", "Do it"], &RUN[..], more].concat()))
+}
+
+fn ended_text(ended: &Output) -> (Option<i32>, String) {
     (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
 }
 
@@ -178,24 +184,29 @@ agents:
 "#;
 
 fn a_command_runs_in_the_copy_and_cannot_write_elsewhere() {
-    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
-    let room = room(COMMAND, "tools: [execute_command]\n");
-    let workspace = room.path().display().to_string();
-    let script = format!(
-        "import os\nfor path in ['made.md', {:?}, {:?}]:\n    try:\n        open(path, 'a').write('x')\n    except OSError:\n        print('kept from', path)\nprint(os.getcwd())\n",
-        format!("{workspace}/outside.md"),
-        format!("{workspace}/notes/plan.md"),
-    );
-    write(room.path(), "check.py", &script);
-    let (code, output) = run_task(&room, "lead", &["--on-ask", "allow"]);
-    assert_eq!(code, Some(0), "{output}");
-    assert_eq!(text(&room, "made.md").as_deref(), Some("x"), "the file that the command made was proposed and merged");
-    let log = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
-    let session = fs::read_to_string(log).unwrap();
-    assert!(session.contains(".workshop/worktrees/lead/files"), "{session}");
-    if Confinement::of_this_computer().level() != Level::None {
-        assert_eq!(text(&room, "outside.md"), None, "{session}");
-        assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
+    for level in MODES.iter().copied() {
+        let room = room(COMMAND, "tools: [execute_command]\n");
+        let workspace = room.path().display().to_string();
+        let script = format!(
+            "import os\nfor path in ['notes/made.md', {:?}, {:?}]:\n    try:\n        open(path, 'a').write('x')\n    except OSError:\n        print('kept from', path)\ntry:\n    print(open({:?}).read())\nexcept OSError:\n    pass\nprint(os.getcwd())\n",
+            format!("{workspace}/notes/outside.md"),
+            format!("{workspace}/notes/plan.md"),
+            format!("{workspace}/.env"),
+        );
+        write(room.path(), "check.py", &script);
+        write(room.path(), ".env", "KEY=secret-1");
+        let arguments = ["run", "--agent", "lead", "--task", "Do it", "--on-ask", "allow"];
+        let (code, output) = ended_text(&output_in(level, room.path(), &[&arguments[..], &RUN[..]].concat()));
+        assert_eq!(code, Some(0), "{output}");
+        assert_eq!(text(&room, "notes/made.md").as_deref(), Some("x"), "what the command made was proposed and merged");
+        let log = fs::read_dir(room.path().join("sessions")).unwrap().flatten().next().unwrap().path();
+        let session = fs::read_to_string(log).unwrap();
+        assert!(session.contains(".workshop/worktrees/lead/files"), "{session}");
+        if level != Level::None {
+            assert_eq!(text(&room, "notes/outside.md"), None, "{session}");
+            assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
+            assert!(!session.contains("secret-1"), "{}: {session}", level.word());
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl Hosted {
     pub fn open(agents: usize, speed: Speed) -> Self {
         let place = Place::new(agents, "");
         let options =
-            OpenOptions { folder: place.folder.clone(), scene: Some("hosted".into()), ..OpenOptions::default() };
+            OpenOptions { folder: place.folder.clone(), scene: Some("hosted".into()), ..OpenOptions::trusted() };
         let (mut room, problems) = Room::open(&options).expect("it opens");
         assert!(problems.is_empty(), "{problems:?}");
         let world = room.app.world_mut();

@@ -36,7 +36,12 @@ impl Launch {
     pub fn new(folder: &Path, home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(binary());
         command.current_dir(folder).args(arguments).stdin(Stdio::null());
-        command.env_clear().env("HOME", home).env("WORKSHOP_CONFIG_DIR", home.join("config")).env("TERM", "dumb");
+        command
+            .env_clear()
+            .env("HOME", home)
+            .env("WORKSHOP_CONFIG_DIR", home.join("config"))
+            .env("TERM", "dumb")
+            .env("WORKSHOP_TRUST", "1");
         for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);

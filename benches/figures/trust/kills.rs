@@ -72,7 +72,7 @@ fn reply(question: &Question) -> Reply {
         if done == 0 {
             let id = |at: usize| format!("{agent}-{number}-{at}");
             let calls = turn.into_iter().enumerate().map(|(at, (name, arguments))| (id(at), name, arguments));
-            return (format!("Step {number}. [PIN: {agent} begins step {number}]"), calls.collect());
+            return (format!("Step {number}.\n[PIN: {agent} begins step {number}]"), calls.collect());
         }
         done = done.saturating_sub(turn.len());
     }

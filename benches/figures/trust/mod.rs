@@ -9,7 +9,9 @@
 mod calls;
 mod chance;
 mod child;
+mod cleaning;
 mod evidence;
+mod hostile_text;
 mod kept_log;
 mod kills;
 mod misbehaviour;
@@ -19,9 +21,11 @@ mod mutations;
 mod paths;
 pub mod plan;
 mod races;
+mod restricted;
 mod server_kills;
 mod servers;
 mod siege;
+mod sights;
 mod together;
 mod wires;
 
@@ -31,7 +35,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 8] = [
+pub const LOOPS: [Loop; 11] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -39,7 +43,10 @@ pub const LOOPS: [Loop; 8] = [
     ("servers", servers::run),
     ("processes", server_kills::run),
     ("paths", paths::run),
+    ("sights", sights::run),
     ("races", races::run),
+    ("cleaning", cleaning::run),
+    ("restricted", restricted::run),
 ];
 
 /// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns

@@ -10,3 +10,6 @@ pub mod heartbeat;
 pub mod modules;
 pub mod skills;
 pub mod source;
+
+// Re-exports of the layers below.
+pub(crate) use workshop_foundation::base;

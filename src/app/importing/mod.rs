@@ -153,7 +153,7 @@ pub trait NewFiles {
         Vec::new()
     }
 
-    /// The file service, if the workspace is open here.
+    /// The file service, if the workspace is open here. What the program writes past it is exported through it.
     fn handle(&self) -> Option<FileHandle> {
         None
     }

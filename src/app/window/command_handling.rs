@@ -6,13 +6,16 @@ use super::file_jobs::FileJob;
 use super::file_results::{self, new_scene, order};
 use super::inverse_commands;
 use super::open_room::{OpenRoom, Opening};
-use super::room_commands::{act_all, open_soon, repeat_acts};
+use super::reversal;
+use super::room_commands::{act_all, open_soon};
 use super::workspace_opening::{OpenProgress, OpeningWorkspace};
 use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
-use crate::ui::commands::undo::{Reversal, Step};
+use crate::ui::commands::undo::Step;
+use crate::ui::commands::{RoomAct, act_labels};
 use crate::ui::shell::Shell;
+use crate::ui::shell::dialogs::working_among;
 use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::dock::Tab;
@@ -31,6 +34,8 @@ pub enum Outcome {
     Done,
     /// Close the window.
     Quit,
+    /// Close the window as soon as all files are saved.
+    QuitWhenSaved,
     /// Set whether the window closes as soon as no work is running.
     QuitWhenDone(bool),
     /// Open this path or address with the system's default program.
@@ -57,21 +62,25 @@ pub fn handle_command(
                 }
             }
         }
-        Command::Act(act, back) => act_all(room, state, vec![(act, back)], Step::default()),
-        Command::Acts(acts) => act_all(room, state, acts, Step::default()),
+        Command::Act(act, back) => act_as_step(room, model, state, vec![(act, back)]),
+        Command::Acts(acts) => act_as_step(room, model, state, acts),
         Command::Nudge(elements, by) => {
             let acts = inverse_commands::nudges(model, &elements, by);
-            act_all(room, state, acts, Step { nudged: elements, ..Step::default() });
+            let label = act_labels::label(acts.iter().map(|(act, _)| act), model);
+            act_all(room, state, acts, Step { nudged: elements, ..Step::of(label) });
         }
-        Command::Delete(things) => {
+        Command::Delete(things) if !working_among(model, &things).is_empty() => {
+            state.front.ask(Dialog::DeleteWorking(things));
+        }
+        Command::Delete(things) | Command::DeleteSurely(things) => {
             let acts = room.world().map(|world| inverse_commands::removals(world, model, &things)).unwrap_or_default();
             state.selection.remove(&things);
-            act_all(room, state, acts, Step::default());
+            act_as_step(room, model, state, acts);
         }
         Command::Duplicate(things) => {
             let acts =
                 room.world().map(|world| inverse_commands::copies(world, model, &things, None)).unwrap_or_default();
-            act_all(room, state, acts, Step::default());
+            act_as_step(room, model, state, acts);
         }
         Command::Copy(things) => state.transfer.copied = things,
         Command::Paste(position) => {
@@ -79,30 +88,10 @@ pub fn handle_command(
             let at = Some(position);
             let acts =
                 room.world().map(|world| inverse_commands::copies(world, model, &things, at)).unwrap_or_default();
-            act_all(room, state, acts, Step::default());
+            act_as_step(room, model, state, acts);
         }
-        Command::Undo => {
-            let Reversal { acts, files, undone } = room.history.undo();
-            repeat_acts(room, state, acts);
-            if let Some(number) = undone {
-                order(room, FileJob::ToggleUndo { number });
-            }
-            if !files.is_empty() {
-                order(room, FileJob::UndoImport { files });
-            }
-        }
-        Command::Redo => {
-            let Reversal { acts, files, undone } = room.history.redo();
-            if let Some(number) = undone {
-                order(room, FileJob::ToggleUndo { number });
-            }
-            if files.is_empty() {
-                repeat_acts(room, state, acts);
-            } else {
-                // The agents are added once their files exist.
-                order(room, FileJob::RedoImport { files, acts });
-            }
-        }
+        Command::Undo => reversal::undo(room, state),
+        Command::Redo => reversal::redo(room, state),
         Command::SetPaused(paused) => with_clock(room, |clock| clock.paused = paused),
         Command::SetSpeed(speed) => with_clock(room, |clock| {
             clock.speed = speed;
@@ -185,9 +174,16 @@ pub fn handle_command(
             state.front.ask(Dialog::Close);
         }
         Command::QuitNow => return Outcome::Quit,
+        Command::QuitWhenSaved => return Outcome::QuitWhenSaved,
         Command::QuitWhenDone(is_so) => return Outcome::QuitWhenDone(is_so),
     }
     Outcome::Done
+}
+
+/// Performs actions that are undone as one.
+fn act_as_step(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState, acts: Vec<(RoomAct, Option<RoomAct>)>) {
+    let step = Step::of(act_labels::label(acts.iter().map(|(act, _)| act), model));
+    act_all(room, state, acts, step);
 }
 
 /// The agent file for an agent that is answered by a coding agent of the person.
@@ -238,6 +234,9 @@ fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &
 pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
     for finished in room.file_jobs.take_finished() {
         file_results::apply_result(room, state, finished);
+    }
+    for reversed in std::mem::take(&mut room.reversed) {
+        reversal::report(state, &reversed);
     }
     for done in room.renames.take_done(&room.recent) {
         follow_rename(&done.from, &done.to, state, panes);

@@ -71,11 +71,11 @@ pub(super) fn apply_result(room: &mut OpenRoom, state: &mut UiState, finished: F
                 state.notify(why.clone(), false);
             }
             if is_new {
-                room.history.note(Step { undone: Some(undone.number), ..Step::default() });
+                room.history.note(Step { undone: Some(undone.number), ..Step::of("Undo an agent's work") });
             }
         }
         FileJobDone::Imported(imported) => {
-            room.history.note(Step { files: imported.made(), ..Step::default() });
+            room.history.note(Step { files: imported.made(), ..Step::of("Import files") });
             report_not_reached(state, &imported);
             match imported.paths().as_slice() {
                 [] => {}
@@ -161,7 +161,7 @@ fn add_imported_agents(room: &mut OpenRoom, state: &mut UiState, imported: Impor
     if is_lifted && !acts.is_empty() {
         state.notify(create::LIFTED, true);
     }
-    act_all(room, state, acts, Step { files: made, ..Step::default() });
+    act_all(room, state, acts, Step { files: made, ..Step::of("Add imported agents") });
     for scene in scenes {
         let stem = scene.path.trim_start_matches("scenes/").trim_end_matches(".yaml").to_owned();
         if alone {

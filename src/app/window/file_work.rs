@@ -71,7 +71,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         }
         FileJob::ExportLog { run, file, name } => {
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "events.jsonl"));
-            match export_log(workspace, &run, &file, control) {
+            match exporting(workspace, files, &file, || export_log(workspace, &run, &file, control)) {
                 Ok(count) => {
                     let what = format!("{count} event log records");
                     FileJobDone::Exported { file, what, left_out: Vec::new() }
@@ -83,7 +83,8 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         FileJob::ExportZip { file, name } => {
             let unsaved = files.flush();
             let file = file.unwrap_or_else(|| free_file(workspace, &name, "zip"));
-            match archive::write_zip(workspace, &state_folder(workspace), &file, control) {
+            let write = || archive::write_zip(workspace, &state_folder(workspace), &file, control);
+            match exporting(workspace, files, &file, write) {
                 Ok(archived) => {
                     let what = format!("The workspace with {} files", archived.files);
                     let unsaved = unsaved.iter().map(|problem| format!("the last changes of {}", problem.place));
@@ -195,6 +196,15 @@ fn free_file(workspace: &Path, name: &str, ending: &str) -> PathBuf {
     let folder = workspace.join(archive::EXPORTS);
     let names = unique_names::numbered(name, &format!(".{ending}"), 1);
     folder.join(unique_names::first_free(names, |name| folder.join(name).exists()))
+}
+
+/// Writes an export; within an open workspace, it is the person's file.
+fn exporting<T>(workspace: &Path, files: &dyn NewFiles, file: &Path, write: impl FnOnce() -> T) -> T {
+    let place = file.strip_prefix(workspace).ok().and_then(Path::to_str).map(|place| place.replace('\\', "/"));
+    match files.handle().zip(place) {
+        Some((files, place)) => files.export(&place, write),
+        None => write(),
+    }
 }
 
 /// Writes the log into a new file. Within the workspace, symbolic links are not followed.

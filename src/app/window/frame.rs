@@ -52,6 +52,8 @@ pub struct Screen {
     wants_to_quit: bool,
     /// Whether to close as soon as no work is running.
     quits_when_done: bool,
+    /// Whether the window closes as soon as all files are saved.
+    quits_when_saved: bool,
     close_requested: bool,
     pixels_per_point: f32,
     /// The theme that was requested at the start, until the person chooses another.
@@ -89,6 +91,7 @@ impl Screen {
             dropped: Vec::new(),
             wants_to_quit: false,
             quits_when_done: false,
+            quits_when_saved: false,
             close_requested: false,
             pixels_per_point: 1.0,
             last_input_secs: 0.0,
@@ -160,6 +163,7 @@ impl Screen {
             match command_handling::handle_command(room, &model, &mut self.state, &mut self.shell, command) {
                 Outcome::Done => {}
                 Outcome::Quit => self.wants_to_quit = true,
+                Outcome::QuitWhenSaved => self.quits_when_saved = true,
                 Outcome::QuitWhenDone(is_so) => self.quits_when_done = is_so,
                 Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
                 Outcome::Service(command) => {
@@ -168,6 +172,7 @@ impl Screen {
                 }
             }
         }
+        self.quit_when_saved();
         if self.quits_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
         }
@@ -179,6 +184,22 @@ impl Screen {
         self.next_frame = animates.map_or(self.next_frame, |delay| self.next_frame.min(delay.max(MOVING_INTERVAL)));
         room.reuse(model);
         output
+    }
+
+    /// Closes the window once all files are saved; it stays open if one could not be saved.
+    fn quit_when_saved(&mut self) {
+        let editors = &self.shell.panes.editors;
+        if !self.quits_when_saved || editors.is_saving() {
+            return;
+        }
+        self.quits_when_saved = false;
+        match editors.unsaved().as_slice() {
+            [] => self.wants_to_quit = true,
+            unsaved => {
+                let text = format!("Not saved: {}. The window stays open.", unsaved.join(", "));
+                self.state.notify(text, false);
+            }
+        }
     }
 
     /// Applies the theme, the text size, and drawings for the display's scale.
@@ -340,7 +361,7 @@ mod tests {
     fn a_paused_room_draws_rarely() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
-        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).expect("the starter scene opens");
         room.run_ticks(60);
         room.world().expect("it is open").resource_mut::<SimClock>().paused = true;
@@ -375,7 +396,7 @@ mod tests {
             folder
         };
         let (one, other) = (workspace(), workspace());
-        let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: one.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options).expect("the starter scene opens");
         let services = WindowServices::of(&mut room, None);
         let mut screen = Screen::with_services(Some(false), services);

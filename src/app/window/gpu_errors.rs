@@ -171,7 +171,7 @@ mod tests {
     fn a_driver_failure_saves_the_room_and_reports_the_first_reason() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
-        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::default() };
+        let options = OpenOptions { folder: folder.path().to_owned(), ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(options.clone()).expect("the starter scene opens");
         room.run_ticks(30);
         let ended = guarded(|driver_failure| driver_gives_up(room, driver_failure));

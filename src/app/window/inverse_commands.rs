@@ -113,6 +113,12 @@ impl<'w> PendingRoom<'w> {
                 let back = match &command {
                     // Its home returns to the previous position.
                     AgentCommand::Place { agent, .. } => self.home(agent).into_iter().collect(),
+                    AgentCommand::Pause { agent } => {
+                        vec![RoomAct::Agent(AgentCommand::Resume { agent: agent.clone() })]
+                    }
+                    AgentCommand::Resume { agent } => {
+                        vec![RoomAct::Agent(AgentCommand::Pause { agent: agent.clone() })]
+                    }
                     _ => given(),
                 };
                 Ok((RoomAct::Agent(command), back))
@@ -145,7 +151,7 @@ impl<'w> PendingRoom<'w> {
         let roster = self.world.resource::<Roster>();
         let entity = roster.key(agent).and_then(|key| roster.entity(key))?;
         let position = self.world.get::<Home>(entity)?.0;
-        Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position }))
+        Some(RoomAct::Agent(AgentCommand::SetHome { agent: agent.clone(), position, by: None }))
     }
 
     /// Gives a new agent an unused id, by which the inverse removes it.

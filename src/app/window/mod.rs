@@ -21,6 +21,7 @@ mod key_frames;
 mod open_room;
 mod provider_trials;
 mod renames;
+mod reversal;
 mod room_commands;
 mod screen_fit;
 pub mod screenshot;

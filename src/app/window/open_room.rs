@@ -19,7 +19,7 @@ use crate::log::EventLog;
 use crate::schedule::{InputQueue, SimClock, Speed, TICKS_PER_SEC};
 use crate::simulation::{AgentState, State, Walk};
 use crate::store::Store;
-use crate::ui::commands::undo::History;
+use crate::ui::commands::undo::{History, Reversed};
 use crate::ui::state::jobs::RunningJob;
 use crate::view::extract::{DetailRequest, RoomExtractor};
 use crate::view::model::RoomModel;
@@ -39,6 +39,8 @@ pub struct OpenRoom {
     pub recent: Recent,
     /// The undo history.
     pub history: History,
+    /// The results of undoing and redoing that were not reported yet.
+    pub(super) reversed: Vec<Reversed>,
     /// Notices shown to the person until they are closed.
     pub notices: Vec<Problem>,
     /// The problem that currently prevents recording; it is among the notices as long as it lasts.
@@ -104,6 +106,7 @@ impl OpenRoom {
             options,
             recent: Recent::default(),
             history: History::default(),
+            reversed: Vec::new(),
             notices,
             trouble: None,
             reader: RoomExtractor::default(),
@@ -231,7 +234,10 @@ impl OpenRoom {
         let events = world.resource_mut::<EventTap>().take();
         let shown = world.resource_mut::<EventTap>().take_reactions();
         let results = world.resource_mut::<UserCommandResults>().take();
-        self.recent.record_file_outcomes(results);
+        for (key, answer) in results {
+            self.reversed.extend(self.history.note_answer(&key, &answer));
+            self.recent.record_file_outcomes([(key, answer.map(|_| ()))]);
+        }
         self.recent.record_reactions(shown, now_secs);
         self.is_active = !events.is_empty();
         self.recent.apply_events(events, &RoomNames(world).narrator(), now_secs);

@@ -1,4 +1,4 @@
-//! Executes a person's commands in the room, as inputs with their inverses, and redoes them.
+//! Executes a person's commands in the room, as inputs with their inverses, and repeats them.
 
 use bevy::ecs::prelude::*;
 use serde_json::json;
@@ -9,12 +9,14 @@ use crate::agent::AgentCommand;
 use crate::base::AllowScope;
 use crate::element::ElementCommand;
 use crate::gate::GatePolicy;
-use crate::kernel::{Kernel, KernelCommand};
+use crate::kernel::{Kernel, KernelCommand, KernelSettings};
 use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::{Input, InputQueue};
+use crate::simulation::ConversationCommand;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
-use crate::ui::commands::undo::Step;
+use crate::ui::commands::act_labels::why_irreversible;
+use crate::ui::commands::undo::{Step, StepAct};
 use crate::ui::widgets::text_format::sentence;
 use crate::view::pick::RoomObject;
 use crate::workspace::{SettingsEdit, SettingsSection};
@@ -27,18 +29,14 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
     for (act, back) in acts {
         let resolved = match pending.as_mut().filter(|_| !has_no_inverse(&act)) {
             Some(pending) => pending.resolve(act, back),
-            None => Ok((act, back.into_iter().collect())),
+            None => {
+                let back = back.or_else(|| opposite(world, &act));
+                Ok((act, back.into_iter().collect()))
+            }
         };
         match resolved {
             Ok((act, back)) => {
-                if let Some((edit, undone)) = permission(world, &act) {
-                    step.forth.push(RoomAct::Settings(edit));
-                    step.back.insert(0, RoomAct::Settings(undone));
-                }
-                if !back.is_empty() {
-                    step.forth.push(act.clone());
-                    step.back.splice(0..0, back);
-                }
+                step.acts.extend(step_act(world, &act, back));
                 done.push(act);
             }
             Err(why) => state.notify(sentence(&why), false),
@@ -50,6 +48,43 @@ pub(super) fn act_all(room: &mut OpenRoom, state: &mut UiState, acts: Vec<(RoomA
         state.selection.select(added);
     }
     push_all(room, done);
+}
+
+/// The action as a part of a step; `None` if it changes nothing that could be undone.
+fn step_act(world: &World, act: &RoomAct, back: Vec<RoomAct>) -> Option<StepAct> {
+    if let Some((edit, undone)) = permission(world, act) {
+        return Some(StepAct::new(RoomAct::Settings(edit), vec![RoomAct::Settings(undone)]));
+    }
+    if !back.is_empty() {
+        return Some(StepAct::new(act.clone(), back));
+    }
+    let changes_nothing = match act {
+        RoomAct::Edit(_) | RoomAct::Relate(_) | RoomAct::Furnish(_) => true,
+        RoomAct::Workflow(command) => matches!(command, WorkflowCommand::Edit { .. }),
+        // Parts of a drag, which ends with an action that has an inverse.
+        RoomAct::Agent(command) => {
+            matches!(command, AgentCommand::PickUp { .. } | AgentCommand::Carry { .. } | AgentCommand::PutDown { .. })
+        }
+        _ => false,
+    };
+    (!changes_nothing).then(|| StepAct::irreversible(act.clone(), why_irreversible(act)))
+}
+
+/// The action that switches back what an action switches.
+fn opposite(world: &World, act: &RoomAct) -> Option<RoomAct> {
+    Some(match act {
+        RoomAct::Work(KernelCommand::Pause) => RoomAct::Work(KernelCommand::Resume),
+        RoomAct::Work(KernelCommand::Resume) => RoomAct::Work(KernelCommand::Pause),
+        RoomAct::Work(KernelCommand::Limits { concurrency, depth_at_most }) => {
+            let (kernel, settings) = (world.resource::<Kernel>(), world.resource::<KernelSettings>());
+            RoomAct::Work(KernelCommand::Limits {
+                concurrency: concurrency.map(|_| kernel.concurrency(settings)),
+                depth_at_most: depth_at_most.map(|_| kernel.depth_at_most(settings)),
+            })
+        }
+        RoomAct::Talk(ConversationCommand::Switch { on }) => RoomAct::Talk(ConversationCommand::Switch { on: !on }),
+        _ => return None,
+    })
 }
 
 /// The settings after and before a permanent permission. The answer itself cannot be undone.
@@ -66,7 +101,8 @@ fn permission(world: &World, act: &RoomAct) -> Option<(SettingsEdit, SettingsEdi
     Some((edit, undone))
 }
 
-/// Whether an action cannot be undone here: files have versions, and sent messages stay sent.
+/// Whether the inverse of an action cannot be computed from the state of the room: files have versions, and sent
+/// messages stay sent.
 fn has_no_inverse(act: &RoomAct) -> bool {
     if let RoomAct::Workflow(command) = act {
         return !matches!(command, WorkflowCommand::Edit { .. });
@@ -83,25 +119,22 @@ fn added(act: &RoomAct) -> Option<RoomObject> {
     }
 }
 
-/// Repeats recorded actions. Returns why some no longer apply.
-pub(super) fn repeat_acts(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) {
-    let Some(world) = room.world() else { return };
+/// Repeats recorded actions. Reports and returns why some no longer apply.
+pub(super) fn repeat_acts(room: &mut OpenRoom, state: &mut UiState, acts: Vec<RoomAct>) -> Vec<String> {
+    let mut failures = Vec::new();
+    let Some(world) = room.world() else { return failures };
     let mut pending = PendingRoom::of(world);
     let fits = |act: &RoomAct| match pending.resolve(act.clone(), None) {
         Ok(_) => true,
         Err(why) => {
             state.notify(sentence(&format!("part of it failed: {why}")), false);
+            failures.push(why);
             false
         }
     };
     let acts: Vec<RoomAct> = acts.into_iter().filter(fits).collect();
-    let acts = acts.into_iter().map(|act| match act {
-        // An operation with the same key would be executed only once.
-        RoomAct::File(command) => RoomAct::File(state.file_command(command.operation)),
-        act => act,
-    });
-    let acts = acts.collect();
     push_all(room, acts);
+    failures
 }
 
 fn push_all(room: &mut OpenRoom, acts: Vec<RoomAct>) {

@@ -230,7 +230,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let provider = Some("offline".to_owned());
-        let open = OpenOptions { folder: folder.path().to_owned(), provider, fresh: true, ..OpenOptions::default() };
+        let open = OpenOptions { folder: folder.path().to_owned(), provider, fresh: true, ..OpenOptions::trusted() };
         let mut room = OpenRoom::open(open).expect("the starter scene opens");
         room.run_ticks(900);
         for (name, options) in shots() {

@@ -38,6 +38,7 @@ use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 mod channels;
 mod opening;
 mod task_board;
+mod undo_files;
 mod workflows;
 
 const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: rulebook, position: [0, 100], text: Be kind }\n  \
@@ -82,7 +83,7 @@ impl Fixture {
             scene: Some("test".into()),
             watch,
             provider: Some("offline".into()),
-            ..OpenOptions::default()
+            ..OpenOptions::trusted()
         };
         let room = OpenRoom::open(options).expect("the room opens");
         let mut fixture = Self { folder, room, state: UiState::default(), shell: Shell::default() };

@@ -32,7 +32,7 @@ impl Fixture {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
         let provider = provider.map(str::to_owned);
-        let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::default() };
+        let options = OpenOptions { folder: folder.path().to_owned(), provider, ..OpenOptions::trusted() };
         let room = OpenRoom::open(options).expect("the starter kit opens");
         let context = Context::default();
         // The output is discarded.

@@ -7,7 +7,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::Value;
 
 use crate::app::room::{MovableRoom, OpenOptions, Room};
+use crate::app::trust::trust_created;
 use crate::base::{JobControl, Problem};
+use crate::gateway::Environment;
 use crate::ui::commands::job::{Job, JobResult, WINDOW};
 use crate::workspace::layout::is_workspace;
 use crate::workspace::starter;
@@ -103,5 +105,9 @@ fn make_workspace(folder: &Path) -> Result<(), String> {
          folder to create one."
             .to_owned());
     }
-    starter::init(folder).map(drop).map_err(|error| format!("a workspace cannot be created here: {error}"))
+    let made = starter::init(folder).map_err(|error| format!("a workspace cannot be created here: {error}"))?;
+    match trust_created(folder, &made.written, &Environment::of_process()) {
+        Ok(_) => Ok(()),
+        Err(problem) => Err(format!("the new workspace is not trusted yet: {problem}")),
+    }
 }

@@ -16,10 +16,11 @@ use bevy::math::Vec2;
 use super::super::approval_prompts::{ApprovalPrompts, LineReader, OnAsk};
 use super::super::command_hints::CommandHints;
 use super::super::problem_reporter::ProblemReporter;
-use super::super::report::Verdict;
+use super::super::report::{CallOutcomes, SIMULATED, Verdict};
+use super::super::run::not_opened;
 use super::super::stop_condition::StopCondition;
 use super::super::task_goal::{Task, WORK_PAUSED, is_paused};
-use super::super::{CliError, ExitStatus, output, shared_arguments};
+use super::super::{CliError, ExitStatus, output, shared_arguments, trust};
 use super::agent_folder::{AgentPlace, DataFolders};
 use super::events::AgentEvent;
 use super::history::{Entry, History, Speaker};
@@ -102,6 +103,7 @@ impl Chat {
         let AgentPlace { workspace, .. } = &options.place;
         let provider =
             shared_arguments::provider_override(options.provider.as_deref(), options.model.as_deref(), workspace)?;
+        trust::offer(workspace)?;
         let writes = own_files(&options);
         let room_options = OpenOptions {
             folder: workspace.clone(),
@@ -116,7 +118,7 @@ impl Chat {
                 true => format!("the session {} is in use: {error}", options.session),
                 false => error.to_string(),
             };
-            CliError::failed(what).hint(error.remedy())
+            CliError { what: Some(what), ..not_opened(&error) }
         })?;
         let mut reporter = ProblemReporter::new(!output::stderr_is_terminal());
         reporter.report_problems(&problems);
@@ -448,6 +450,7 @@ impl Chat {
     ) -> Verdict {
         let stop = if self.options.is_single_prompt { StopCondition::AfterTask } else { StopCondition::AfterAnswer };
         let mut is_aborted = false;
+        let mut calls = CallOutcomes::default();
         loop {
             if self.interrupted.swap(false, Ordering::Relaxed) {
                 if is_aborted {
@@ -463,12 +466,19 @@ impl Chat {
             let interrupted = Arc::clone(&self.interrupted);
             let world = self.room.app.world_mut();
             if let Some(verdict) = stop.verdict(world, Some(task), &self.prompts) {
+                match calls.are_simulated() {
+                    true if self.options.is_single_prompt => output::note(SIMULATED),
+                    // Said once in a chat.
+                    true => self.reporter.note(SIMULATED.to_owned()),
+                    false => {}
+                }
                 return if is_aborted { Verdict::new(ExitStatus::Interrupted, "interrupted") } else { verdict };
             }
             if !is_aborted {
                 self.prompts.ask(world, &interrupted);
             }
             let events = self.step();
+            calls.watch(&events);
             self.show_wakes(&events, show);
             progress.apply_records(self.world(), &events);
             progress.update(self.world());

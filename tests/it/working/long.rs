@@ -137,7 +137,7 @@ fn an_agent_has_one_session_file_per_run_with_times_models_tokens_and_costs() {
     assert_eq!(lead["status"], "completed");
     let messages = lead["messages"].as_array().unwrap();
     let signals = messages.iter().filter(|one| one["content"].to_string().contains("Signal from")).count();
-    assert_eq!(signals, 5, "each signal appears once");
+    assert_eq!(signals, 10, "each signal and each final answer appears once");
     let times: Vec<f64> =
         messages.iter().map(|one| one["metadata"]["secs"].as_f64().expect("each message has a time")).collect();
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]) && times.last() > times.first(), "{times:?}");

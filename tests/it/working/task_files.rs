@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         renaming_a_task_does_not_restart_it_and_tasks_for_people_wait,
         failed_work_is_reported_and_restarts_only_on_a_persons_request,
         messages_between_agents_are_stopped_after_the_hop_limit,
+        a_plain_answer_to_a_message_reaches_its_sender_once,
         only_a_planner_sees_the_sessions_of_others,
         agents_in_yaml_files_work_like_others,
         reopening_a_finished_workspace_starts_no_work,
@@ -205,6 +206,52 @@ fn messages_between_agents_are_stopped_after_the_hop_limit() {
     assert!(results[4].contains("answered each other 4 times in a row"), "{results:#?}");
     let first = studio.all("activation").into_iter().find(|event| event["agent"] == "writer").unwrap()["data"].clone();
     assert_eq!((&first["task"], &first["by"]), (&json!("Message from Lead (lead):\nAnd you?"), &json!("lead")));
+}
+
+/// The texts of all messages in the session files of the lead.
+fn texts_of_lead(studio: &Studio) -> Vec<String> {
+    let files = fs::read_dir(studio.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap());
+    let of_lead = files.filter(|entry| entry.file_name().to_string_lossy().starts_with("lead."));
+    let messages = of_lead.flat_map(|entry| {
+        let session: Value = serde_yaml::from_str(&fs::read_to_string(entry.path()).unwrap()).unwrap();
+        session["messages"].as_array().cloned().unwrap_or_default()
+    });
+    messages.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn a_plain_answer_to_a_message_reaches_its_sender_once() {
+    let ask = call("send_message", json!({ "to": "Wanda", "message": "Which port?" }));
+    // The sender rests, or is still at work, when the answer arrives.
+    let later = call("query_tasks", json!({ "query": "SELECT * FROM tasks/*.task.md" }));
+    for (turns, latency) in [(String::new(), 0.1), (format!("    - tools: [ {later} ]\n      latency: 3.0\n"), 0.1)] {
+        let script = format!(
+            "latency: {latency}\nagents:\n  lead:\n    - tools: [ {ask} ]\n{turns}    - text: I asked.\n    - text: Thank you very much.\n  writer:\n    - text: Redis listens on 6379.\n    - text: You are welcome.\ndefault: [ {{ text: Noted. }} ]\n",
+        );
+        let mut studio = studio(&script, &[(WORK, "- [ ] @human Nothing\n")]);
+        studio.task("lead", "Find the port.");
+        studio.idle();
+        run_until_settled(&mut studio);
+        studio.idle();
+        let asked: Vec<String> = studio
+            .all("activation")
+            .iter()
+            .filter(|event| event["agent"] == "writer")
+            .map(|event| event["data"]["task"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        assert_eq!(asked, ["Message from Lead (lead):\nWhich port?"], "an answer to an answer is not sent back");
+        // The file of the session is written a few seconds later.
+        for _ in 0..900 {
+            if texts_of_lead(&studio).iter().any(|text| text.contains("Answer from")) {
+                break;
+            }
+            studio.tick();
+        }
+        run_until_settled(&mut studio);
+        let contents = texts_of_lead(&studio);
+        let answers = contents.iter().filter(|text| text.contains("Answer from Wanda (writer):")).count();
+        assert_eq!(answers, 1, "{contents:#?}");
+        assert!(contents.iter().any(|text| text.contains("Redis listens on 6379.")), "{contents:#?}");
+    }
 }
 
 fn only_a_planner_sees_the_sessions_of_others() {

@@ -225,12 +225,23 @@ pub fn runs(process: u32) -> bool {
     }
 }
 
+/// Whether a process with this id is stopped, as by Ctrl+Z or in a debugger: it does nothing until it is continued.
+/// `false` if that is unknown.
+pub fn is_stopped(process: u32) -> bool {
+    is_in_state(process, &['T', 't'])
+}
+
 /// Whether the process is a zombie.
 #[cfg(target_os = "linux")]
 fn has_ended(process: u32) -> bool {
+    is_in_state(process, &['Z', 'X'])
+}
+
+/// Whether Linux reports one of these states of a process; `false` on other systems.
+fn is_in_state(process: u32, states: &[char]) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The state follows the name, which is in parentheses and may itself contain parentheses.
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(states))
 }
 
 /// Copies everything that an open connection can read into a new database in the usual place, where none exists.
@@ -292,6 +303,9 @@ pub(super) fn open_sound(path: &Path) -> Result<(Connection, Seq), StoreError> {
     }
     let last_seq = newest_number(&connection).map_err(StoreError::while_doing("read the newest record"))?;
     if let Some(what) = far_number(&connection, last_seq).map_err(StoreError::while_doing("read the newest rows"))? {
+        return Err(StoreError::Damaged { path: path.to_owned(), what });
+    }
+    if let Some(what) = row_without_run(&connection).map_err(StoreError::while_doing("read the runs"))? {
         return Err(StoreError::Damaged { path: path.to_owned(), what });
     }
     Ok((connection, last_seq))
@@ -399,6 +413,33 @@ fn far_number(connection: &Connection, last_seq: Seq) -> rusqlite::Result<Option
         return Ok(None);
     }
     Ok(Some(format!("it has a record of number {}", last_seq.0)))
+}
+
+/// Finds a row that belongs to a run that is missing: the next run would get its number, and could not be written, or
+/// would continue with what is not its own.
+fn row_without_run(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    for table in ["run_starts", "inputs", "snapshots", "hashes"] {
+        // Steps from run to run with the index of the table, which may have millions of rows.
+        let sql = format!(
+            "WITH RECURSIVE seen(run) AS (SELECT min(run) FROM {table} UNION ALL \
+             SELECT (SELECT min(run) FROM {table} WHERE run > seen.run) FROM seen WHERE seen.run IS NOT NULL) \
+             SELECT run FROM seen WHERE run IS NOT NULL AND run NOT IN (SELECT number FROM runs) LIMIT 1"
+        );
+        if let Some(run) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).optional()? {
+            return Ok(Some(format!("a row of {table} belongs to run {run}, which is missing")));
+        }
+    }
+    // Events have no such index; the oldest and the newest belong to the first and the last run.
+    for order in ["ASC", "DESC"] {
+        let sql = format!(
+            "SELECT run FROM (SELECT run FROM events ORDER BY seq {order} LIMIT 1) \
+             WHERE run NOT IN (SELECT number FROM runs)"
+        );
+        if let Some(run) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).optional()? {
+            return Ok(Some(format!("a row of events belongs to run {run}, which is missing")));
+        }
+    }
+    Ok(None)
 }
 
 /// Returns the errors that SQLite finds in the file; empty if it is intact.

@@ -111,6 +111,12 @@ pub enum StoreError {
         /// The latest error of the writer.
         why: String,
     },
+    /// The start of the run can never be written, so that nothing of the run can.
+    #[error("the run cannot be recorded: {why}")]
+    RunRefused {
+        /// The error of the database.
+        why: String,
+    },
     /// The writer thread has stopped.
     #[error("the writer has stopped")]
     Stopped,
@@ -186,6 +192,10 @@ impl StoreError {
             error if error.is_read_only() => "make .workshop/ writable, or copy the workspace to a writable place",
             Self::Database { .. } | Self::File { .. } | Self::NotWritten { .. } => {
                 "check that the disk has free space and that .workshop/ is writable"
+            }
+            Self::RunRefused { .. } => {
+                "move .workshop/ away, and open the workspace again: this loses the history, positions, memories and \
+                    unfinished work, but no workspace files"
             }
             Self::Lost { .. } => "free up disk space and make .workshop/ writable before you open the room again",
             Self::UnknownRun(_) => "list the runs with `workshop replay`",

@@ -263,13 +263,15 @@ impl Store {
     }
 
     /// Waits until everything that was sent is in the database, where it survives this process. Fails while the
-    /// database cannot be written; even then, the records are kept and retried.
+    /// database cannot be written; even then, the records are kept and retried. Fails for good if the open run was
+    /// refused.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         let (done, written) = bounded(1);
         self.send_waiting(Command::Flush(done))?;
         loop {
             match written.recv_timeout(FLUSH_LOOK) {
-                Ok(()) => return Ok(()),
+                // Without a run, nothing that follows can be written.
+                Ok(()) => return self.shared.refused_start().map_or(Ok(()), |why| Err(StoreError::RunRefused { why })),
                 Err(RecvTimeoutError::Disconnected) => return Err(StoreError::Stopped),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(why) = self.shared.write_error() {

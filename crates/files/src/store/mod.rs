@@ -26,13 +26,13 @@ mod thread;
 pub mod versions;
 mod writer;
 
-pub use db::{holder, runs};
+pub use db::{holder, is_stopped, runs};
 pub use error::StoreError;
 pub use export::{ExportError, export_events};
 pub use handle::Store;
 pub use location::FILE as HISTORY_FILE;
 pub(crate) use location::SQLITE_SIDECAR_SUFFIXES as BESIDE_HISTORY;
-pub use opening::while_closed;
+pub use opening::{empty_write_ahead_log, while_closed};
 pub use quarantine::{QuarantinedDatabase, quarantine, quarantine_without_salvage};
 pub use reader::{Reader, ReopenFrom, Reopening, RunEnd, RunInfo};
 pub use record::{RunStart, Snapshot, TickRecord};

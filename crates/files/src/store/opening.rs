@@ -1,5 +1,6 @@
 //! Opens the database for writing; a damaged one is set aside first.
 
+use std::io::Write;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -9,6 +10,10 @@ use super::error::StoreError;
 use super::location::{DatabaseLocation, path_in};
 use super::quarantine::{self, QuarantinedDatabase};
 use crate::base::{Problem, Seq};
+use crate::safe_fs;
+
+/// The file that tells Git which files of a folder to leave alone.
+const IGNORE_FILE: &str = ".gitignore";
 
 /// A database opened for writing.
 pub(super) struct Opened {
@@ -30,6 +35,7 @@ pub(super) fn open(dir: &Path, already_quarantined: Option<&QuarantinedDatabase>
     let lock = lock(dir)?;
     let path = path_in(dir);
     check_place(&path)?;
+    keep_out_of_git(dir);
     quarantine::finish_interrupted_swap(dir)?;
     let (opened, aside) = match open_sound(&path) {
         Err(error) if error.is_damage() => {
@@ -49,8 +55,35 @@ pub(super) fn open(dir: &Path, already_quarantined: Option<&QuarantinedDatabase>
     Ok(Opened { connection, lock, place, last_seq, aside, problems })
 }
 
+/// Keeps the folder out of the repository that the workspace may be in: it contains every prompt.
+fn keep_out_of_git(dir: &Path) {
+    if dir.join(IGNORE_FILE).symlink_metadata().is_ok() {
+        return;
+    }
+    // A read-only folder is opened all the same; Git cannot add it either.
+    let written = safe_fs::write_new(dir, IGNORE_FILE, |mut file| file.write_all(b"*\n"));
+    if let Err(error) = written {
+        tracing::debug!("{} could not be written: {error}", dir.join(IGNORE_FILE).display());
+    }
+}
+
 /// Calls `act` while no other process has, or can open, the history in this `.workshop` folder.
 pub fn while_closed<T>(dir: &Path, act: impl FnOnce() -> T) -> Result<T, StoreError> {
     let _lock = lock(dir)?;
     Ok(act())
+}
+
+/// Writes everything into the database file itself, so that nothing is left in the files beside it. The caller must
+/// hold the history (see [`while_closed`]).
+pub fn empty_write_ahead_log(dir: &Path) -> Result<(), StoreError> {
+    let path = path_in(dir);
+    check_place(&path)?;
+    if path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let connection = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(StoreError::while_doing("open the database"))?;
+    connection
+        .execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
+        .map_err(StoreError::while_doing("write the log into the database"))
 }

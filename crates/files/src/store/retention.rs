@@ -27,7 +27,8 @@ pub struct HistoryLimits {
     pub replayable_runs: u64,
     /// The number of newest hashes of the world, for comparison by replays.
     pub hashes_kept: u64,
-    /// The number of newest versions of all files in total; the newest version of each existing file is always kept.
+    /// The number of newest versions of all files in total; the newest and the first version of each existing file are
+    /// always kept.
     pub versions_kept: u64,
     /// Seconds of simulated time between snapshots of the whole room.
     pub snapshot_secs: u64,
@@ -110,7 +111,8 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
     let versions = "DELETE FROM file_versions WHERE rowid IN \
                     (SELECT version.rowid FROM file_versions AS version JOIN files ON files.number = version.file \
                      WHERE version.rowid <= (SELECT max(rowid) FROM file_versions) - ?1 \
-                     AND NOT (files.state = 'there' AND version.number = files.newest) \
+                     AND NOT (files.state = 'there' AND (version.number = files.newest OR version.number = \
+                         (SELECT min(number) FROM file_versions WHERE file = version.file))) \
                      ORDER BY version.rowid LIMIT ?2)";
     more |= run(versions, &[limit(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 

@@ -63,6 +63,8 @@ pub(super) struct Shared {
     pub(super) is_displaced: AtomicBool,
     /// Whether the database is damaged, so that it can never be written again.
     pub(super) is_damaged: AtomicBool,
+    /// Why the start of the open run can never be written; `None` if it was.
+    refused_start: Mutex<Option<String>>,
     /// The records that were given up on closing.
     pub(super) given_up: Mutex<Option<GivenUp>>,
 }
@@ -80,6 +82,11 @@ impl Shared {
     /// Returns why nothing can be written at the moment; `None` if writing works.
     pub(super) fn write_error(&self) -> Option<String> {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns why the start of the open run can never be written.
+    pub(super) fn refused_start(&self) -> Option<String> {
+        self.refused_start.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set_trouble(&self, trouble: Option<String>) {
@@ -226,6 +233,9 @@ impl WriterThread {
             }
             match self.ensure_place().and_then(|()| self.writer.write(entries)) {
                 Ok(()) => {
+                    if entries.iter().any(|entry| matches!(entry, Entry::RunStart { .. })) {
+                        *self.shared.refused_start.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                    }
                     self.shared.reserved.store(self.writer.reserved(), Ordering::Release);
                     self.shared.is_damaged.store(false, Ordering::Release);
                     return self.shared.set_trouble(None);
@@ -332,6 +342,8 @@ impl WriterThread {
         };
         if matches!(entry, Entry::RunStart { .. }) {
             self.writer.close_run();
+            let mut refused = self.shared.refused_start.lock().unwrap_or_else(PoisonError::into_inner);
+            *refused = Some(error.to_string());
         }
         self.shared.report(error.problem());
     }

@@ -340,12 +340,14 @@ impl FileChanges<'_> {
         self.run("DELETE FROM file_versions WHERE file = ?1 AND number = ?2", params![file, version.cast_signed()])
     }
 
-    /// Deletes all but the `kept` newest versions.
+    /// Deletes all but `kept` versions: the first one, which nothing else can bring back, and the newest.
     pub fn prune(&self, file: i64, kept: u64) -> Result<(), StoreError> {
+        let newest = kept.saturating_sub(1).max(1);
         self.run(
-            "DELETE FROM file_versions WHERE file = ?1 AND number <= \
-             (SELECT number FROM file_versions WHERE file = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2)",
-            params![file, kept.cast_signed()],
+            "DELETE FROM file_versions WHERE file = ?1 \
+             AND number <= (SELECT number FROM file_versions WHERE file = ?1 ORDER BY number DESC LIMIT 1 OFFSET ?2) \
+             AND (?3 < 2 OR number > (SELECT min(number) FROM file_versions WHERE file = ?1))",
+            params![file, newest.cast_signed(), kept.cast_signed()],
         )
     }
 

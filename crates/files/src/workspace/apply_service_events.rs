@@ -55,14 +55,24 @@ pub(super) fn apply_service_events(world: &mut World, mut read: Local<FilesRead>
 
 /// Logs a file change by someone else.
 fn record_outside_change(world: &mut World, change: OutsideChange) {
-    let OutsideChange { path, version, is_gone, displaced_by, by } = change;
+    let OutsideChange { path, version, is_gone, displaced_by, by, program } = change;
+    let is_new = program.as_ref().map_or(by.is_some(), |program| program.is_new);
     let change = FileChange {
-        new: (by.is_some() && !is_gone).then_some(true),
+        new: (is_new && !is_gone).then_some(true),
         version: Some(version).filter(|version| *version > 0),
         gone: is_gone,
+        by_program: program.is_some(),
+        others: program.as_ref().map_or_else(Vec::new, |program| program.others.clone()),
         ..FileChange::new(&*path, by.as_deref().unwrap_or(OUTSIDE))
     };
-    let seq = world.resource_mut::<EventLog>().write(EventDraft::of(&change));
+    let mut draft = EventDraft::of(&change);
+    if let (Some(agent), Some(program)) = (&by, &program) {
+        draft = draft.agent(agent);
+        if let Some(activation) = &program.activation {
+            draft = draft.activation(activation);
+        }
+    }
+    let seq = world.resource_mut::<EventLog>().write(draft);
     if let Some(by) = displaced_by {
         let what = format!("{by} overwrote an external edit without seeing it; the edit is kept as version {version}");
         let remedy = "compare the two versions of the file, and restore the edit if needed";
@@ -110,7 +120,7 @@ fn in_worktree(agent: &str, done: &FileResult) -> FileResult {
         FileResult::Written { path, version, chars, is_new, .. } => {
             FileResult::Written { path: place(path), version: *version, chars: *chars, is_new: *is_new, content: None }
         }
-        FileResult::Deleted { path } => FileResult::Deleted { path: place(path) },
+        FileResult::Deleted { path, version } => FileResult::Deleted { path: place(path), version: *version },
         FileResult::Renamed { from, to, .. } => FileResult::Renamed { from: place(from), to: place(to), content: None },
     }
 }
@@ -125,7 +135,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
             restored: outcome.restores,
             ..FileChange::new(&**path, by.clone())
         },
-        FileResult::Deleted { path } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
+        FileResult::Deleted { path, .. } => FileChange { gone: true, ..FileChange::new(&**path, by.clone()) },
         FileResult::Renamed { from, to, .. } => {
             FileChange { from: Some((&**from).into()), ..FileChange::new(&**to, by.clone()) }
         }
@@ -137,7 +147,9 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
         let draft = about(outcome, EventDraft::of(&change));
         let seq = world.resource_mut::<EventLog>().write(draft);
         record = Some(seq);
-        if !conflict_with.is_empty() {
+        // A person who undoes their own change puts back what the others have read.
+        let is_undone = outcome.restores && outcome.author.is_user();
+        if !conflict_with.is_empty() && !is_undone {
             let what = "a file changed that others have read since its writer did";
             let (writer, readers) = (Some(by.clone()), Some(conflict_with.to_vec()));
             let warning = Warning { path: Some(change.path), writer, readers, ..Warning::new(what) };
@@ -153,7 +165,7 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
     match done {
         FileResult::Written { path, content: Some(text), .. } => note(path, Some(text)),
         FileResult::Written { .. } => {}
-        FileResult::Deleted { path } => note(path, None),
+        FileResult::Deleted { path, .. } => note(path, None),
         FileResult::Renamed { from, to, content } => {
             note(from, None);
             if let Some(text) = content {

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
+use super::archive_file::{ArchiveFile, WriteFailure};
 use super::secrets;
 use super::vfs::path::{PathAccess, WorkspacePath};
 use crate::base::JobControl;
@@ -21,6 +23,12 @@ use crate::store::{FileVersions, HISTORY_FILE, Reader, StoreError};
 const MAX_DEPTH: usize = 32;
 /// The folder of archives and exported logs.
 pub const EXPORTS: &str = "exports";
+/// The minimum size in bytes of a file that can count as sparse.
+#[cfg(unix)]
+const MIN_SPARSE_BYTES: u64 = 64 * 1024 * 1024;
+/// A file is sparse if less than one part in this many is on the disk.
+#[cfg(unix)]
+const SPARSE_RATIO: u64 = 16;
 /// The maximum number of left-out files that are named.
 const MAX_NAMED: usize = 200;
 /// The suffix of the temporary folder in which an archive is created.
@@ -131,8 +139,10 @@ fn work_folder(parent: &Path, name: &str) -> Result<PathBuf, ArchiveError> {
 fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> Result<Archived, ArchiveError> {
     let part = beside.join(PART);
     let out = File::create_new(&part).map_err(failed(&part))?;
-    let zip = ZipWriter::new(BufWriter::new(out));
-    let mut packing = Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control };
+    let failure = WriteFailure::default();
+    let zip = ZipWriter::new(ArchiveFile::new(out, Rc::clone(&failure)));
+    let mut packing =
+        Packing { zip, archived: Archived::default(), names: BTreeSet::new(), control, failure: Rc::clone(&failure) };
     packing.folder(&Folder::open(root).map_err(failed(root))?, "", 0)?;
     match Reader::open(dir) {
         Ok(reader) => {
@@ -145,18 +155,21 @@ fn write_part(root: &Path, dir: &Path, beside: &Path, control: &JobControl) -> R
         Err(StoreError::NoHistory { .. }) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut out = packing.zip.finish()?;
-    out.flush().map_err(failed(&part))?;
-    out.get_ref().sync_all().map_err(failed(&part))?;
-    Ok(packing.archived)
+    let out = packing.zip.finish()?;
+    match failure.get() {
+        Some(kind) => Err(failed(&part)(kind.into())),
+        None => out.finish().map_err(failed(&part)).map(|()| packing.archived),
+    }
 }
 
 struct Packing<'a> {
-    zip: ZipWriter<BufWriter<File>>,
+    zip: ZipWriter<ArchiveFile>,
     archived: Archived,
     /// The names in the archive, folded for file systems that ignore case.
     names: BTreeSet<String>,
     control: &'a JobControl,
+    /// The first error of writing the archive itself.
+    failure: WriteFailure,
 }
 
 impl Packing<'_> {
@@ -189,6 +202,10 @@ impl Packing<'_> {
                 },
                 _ => self.file(folder, &name, &path),
             };
+            // Otherwise every file that follows would be left out because of the disk.
+            if let Some(kind) = self.failure.get() {
+                return Err(ArchiveError::Zip(ZipError::Io(kind.into())));
+            }
             match packed {
                 // The file was deleted or replaced meanwhile, or is not readable: the rest is still worth exporting.
                 Err(ArchiveError::File { source, .. }) => self.leave_out(format!("{}: {source}", shown(&path))),
@@ -202,6 +219,10 @@ impl Packing<'_> {
         let (mut file, found) = folder.open_file(name).map_err(failed(Path::new(path)))?;
         if found.kind != EntryKind::File {
             self.leave_out(format!("{}: is no longer a regular file", shown(path)));
+            return Ok(());
+        }
+        if let Some(why) = reason_by_metadata(&file.metadata().map_err(failed(Path::new(path)))?) {
+            self.leave_out(format!("{}: {why}", shown(path)));
             return Ok(());
         }
         if secrets::reads_key(&mut file).map_err(failed(Path::new(path)))? {
@@ -256,6 +277,23 @@ impl Packing<'_> {
             self.archived.left_out.push(what);
         }
     }
+}
+
+/// Returns why a file is left out because of what the file system says about it.
+#[cfg(unix)]
+fn reason_by_metadata(file: &fs::Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt;
+    if file.nlink() > 1 {
+        return Some("the same file has another name (a hard link), which may be outside of the workspace");
+    }
+    // Its blocks have 512 bytes, whatever the file system. Compression alone saves less than that.
+    let is_sparse = file.len() >= MIN_SPARSE_BYTES && file.blocks().saturating_mul(512 * SPARSE_RATIO) < file.len();
+    is_sparse.then_some("it is a sparse file: nearly all of it is empty")
+}
+
+#[cfg(not(unix))]
+fn reason_by_metadata(_: &fs::Metadata) -> Option<&'static str> {
+    None
 }
 
 /// Returns a path as one line without terminal control characters.
@@ -445,6 +483,25 @@ mod tests {
         let held = Folder::open(folder.path()).expect("it should exist");
         std::os::unix::fs::symlink(&target, folder.path().join("swapped.md")).expect("links can be made");
         assert!(held.open_file("swapped.md").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn hard_links_and_sparse_files_are_left_out_and_reported() {
+        let folder = workspace();
+        let outside = tempfile::tempdir_in(folder.path().parent().expect("it has a parent")).expect("it can be made");
+        fs::write(outside.path().join("mine.txt"), "mine").expect("files can be written");
+        fs::hard_link(outside.path().join("mine.txt"), folder.path().join("notes.md")).expect("links can be made");
+        let sparse = File::create(folder.path().join("sparse.bin")).expect("files can be made");
+        sparse.set_len(4 * MIN_SPARSE_BYTES).expect("its size can be set");
+        let file = folder.path().join("new.zip");
+        let archived = write_zip(folder.path(), &folder.path().join(".workshop"), &file, &JobControl::default())
+            .expect("it can be written");
+        assert_eq!(names_in(&file), ["agents/ada.md", "artifacts/deep/er/plan.md", "settings.yaml"]);
+        for (name, why) in [("notes.md: ", "hard link"), ("sparse.bin: ", "sparse")] {
+            let is_listed = archived.left_out.iter().any(|left| left.starts_with(name) && left.contains(why));
+            assert!(is_listed, "{name} in {:?}", archived.left_out);
+        }
     }
 
     #[cfg(unix)]

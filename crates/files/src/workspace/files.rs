@@ -6,11 +6,12 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Author, Seq};
+use super::trust::WorkspaceTrust;
+use crate::base::{Author, Problem, Seq};
 use crate::schedule::Input;
 
 /// The complete initial state of a room. The same start and the same inputs produce the same world.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct RoomStart {
     /// The scene file, relative to the workspace: `scenes/studio.yaml`.
     pub scene: String,
@@ -24,6 +25,56 @@ pub struct RoomStart {
     /// The saved world to continue (see [`crate::schedule::saved`]); `None` for a fresh room. With it, `files` are
     /// those that the saved world knew, not those on disk now.
     pub carried: Option<serde_json::Value>,
+    /// The files that the room uses and that cannot be read; `None` to keep those of the saved world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreadable: Option<UnreadableFiles>,
+    /// What the person trusts of the workspace; `None` to keep that of the saved world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<WorkspaceTrust>,
+}
+
+/// Why a file cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReadFailure {
+    /// The problem.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl ReadFailure {
+    /// Returns the failure as the content of the file.
+    pub fn into_content(self) -> FileContent {
+        FileContent::Unusable { what: self.what, remedy: self.remedy }
+    }
+
+    /// Returns the failure as a problem of the file.
+    pub fn problem(&self, path: &str) -> Problem {
+        Problem::error(path, self.what.clone(), self.remedy.clone())
+    }
+}
+
+/// The files that exist and cannot be read now, by path. Whatever such a file restricts is as strict as it could have
+/// been meant, unless an earlier text of it is in use. Written by this module only.
+#[derive(Resource, Default, Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UnreadableFiles(pub(super) BTreeMap<String, ReadFailure>);
+
+impl UnreadableFiles {
+    /// Returns why a file cannot be read; `None` if it can be, or does not exist.
+    pub fn failure(&self, path: &str) -> Option<&ReadFailure> {
+        self.0.get(path)
+    }
+
+    /// Whether every file can be read.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the files with the reasons.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ReadFailure)> {
+        self.0.iter().map(|(path, failure)| (path.as_str(), failure))
+    }
 }
 
 /// A file of the workspace was created, edited or removed by someone other than the room. An input.
@@ -45,6 +96,10 @@ pub struct FileChanged {
     /// Whether the person made the change in this program (an import, a new scene) rather than in an editor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ordered: bool,
+    /// Whether the room itself wrote the file in an earlier run, and the world does not know it: another scene was open,
+    /// or the program was killed before the state of the world was saved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rooms: bool,
     /// The common base of both changes if the room had also changed the file and not saved it yet. The owner of the
     /// file merges them.
     #[serde(skip)]
@@ -61,6 +116,7 @@ impl FileChanged {
             cause: None,
             version: None,
             is_ordered: false,
+            is_rooms: false,
             base: None,
         }
     }
@@ -93,6 +149,17 @@ pub enum FileContent {
 
 impl Input for FileChanged {
     const KIND: &'static str = "file";
+}
+
+/// What is on disk of the files that a room uses.
+#[derive(Clone, Default, Debug)]
+pub struct FolderContent {
+    /// The texts by path.
+    pub files: BTreeMap<String, String>,
+    /// The files that cannot be read.
+    pub unreadable: UnreadableFiles,
+    /// A problem for each file that was left out.
+    pub problems: Vec<Problem>,
 }
 
 /// The text of every file that the world knows, by path. Written by this module only.

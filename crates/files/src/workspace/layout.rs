@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::files::FileContent;
+use super::files::{FileContent, FolderContent, ReadFailure};
 pub use super::path::APPROVALS_FILE;
 use super::path::{FileKind, WorkspacePath, kind_of};
 use super::protected_paths::{MODULES, may_be_named};
@@ -177,18 +177,28 @@ fn as_written(root: &Path, path: &Path) -> Option<String> {
 
 /// Reads every file that a room uses. Also returns a problem for each that was left out.
 pub fn read_folder(root: &Path) -> (BTreeMap<String, String>, Vec<Problem>) {
-    let (paths, mut problems) = list(root);
-    let mut files = BTreeMap::new();
+    let content = read_content(root);
+    (content.files, content.problems)
+}
+
+/// Like [`read_folder`], and returns which files exist but cannot be read.
+pub fn read_content(root: &Path) -> FolderContent {
+    let (paths, problems) = list(root);
+    let mut content = FolderContent { problems, ..FolderContent::default() };
     for path in paths {
         match read_file(root, &path) {
             FileContent::Text(text) => {
-                files.insert(path, text);
+                content.files.insert(path, text);
             }
             FileContent::Removed => {}
-            FileContent::Unusable { what, remedy } => problems.push(Problem::error(path, what, remedy)),
+            FileContent::Unusable { what, remedy } => {
+                let failure = ReadFailure { what, remedy };
+                content.problems.push(failure.problem(&path));
+                content.unreadable.0.insert(path, failure);
+            }
         }
     }
-    (files, problems)
+    content
 }
 
 /// Lists the paths of every file that a room uses, sorted.

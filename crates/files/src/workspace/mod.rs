@@ -9,6 +9,7 @@ mod accidental_edits;
 pub mod answer_files;
 mod apply_service_events;
 pub mod archive;
+mod archive_file;
 pub mod cleaning;
 mod decor;
 pub mod files;
@@ -28,12 +29,15 @@ mod scene_state;
 pub mod secrets;
 pub mod session_files;
 pub mod settings;
+mod settings_choice;
 pub mod settings_edit;
 mod settings_file;
 mod settings_range;
+pub mod settings_widenings;
 pub mod starter;
 pub mod task_files;
 pub mod text_merge;
+pub mod trust;
 pub mod undo;
 mod unsaved;
 mod unsaved_copies;
@@ -41,13 +45,10 @@ pub mod vfs;
 pub mod workflow_templates;
 mod worktrees_known;
 mod write_failures;
-pub mod yaml;
-pub mod yaml_syntax;
-mod yaml_value;
 
 pub use answer_files::{Answer, AnswerError, AnswerFolder, AnswerWatcher};
 pub use decor::{DECOR_SIDE, Decor, DecorChange, MAX_DECOR};
-pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart};
+pub use files::{FileChanged, FileWritten, KnownFiles, RoomStart, UnreadableFiles};
 pub use problems::{ProblemReport, Problems};
 pub use room_sync::{begin, forget_saved, order_saves, save_now};
 pub use scene::{AgentEntry, ElementEntry, Relationship, SceneEdit, SceneWrite};
@@ -55,9 +56,13 @@ pub use scene_state::SceneState;
 pub use settings::{SettingsExt, SettingsSection, SettingsSections};
 pub use settings_edit::SettingsEdit;
 pub use settings_range::Range;
+pub use trust::WorkspaceTrust;
 pub use unsaved::Unsaved;
 pub use vfs::{SaveReport, has_news};
 pub use worktrees_known::WorktreesKnown;
+
+/// The reader and writer of YAML, for the layers above.
+pub use crate::base::{yaml, yaml_syntax};
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
@@ -70,6 +75,9 @@ use crate::store::HistoryLimits;
 /// Adds the workspace to the room's app.
 pub fn plugin(app: &mut App) {
     app.init_resource::<KnownFiles>()
+        .init_resource::<UnreadableFiles>()
+        .init_resource::<trust::WorkspaceTrust>()
+        .init_resource::<settings_file::SettingsRead>()
         .init_resource::<Problems>()
         .init_resource::<SceneState>()
         .init_resource::<SettingsSections>()
@@ -86,19 +94,22 @@ pub fn plugin(app: &mut App) {
         .add_input::<SaveReport>()
         .add_input::<FileChanged>()
         .add_input::<SettingsEdit>()
+        .add_input::<trust::TrustChanged>()
         .add_input::<vfs::OutsideChange>()
         .add_input::<vfs::RecordChanged>()
         .add_input::<vfs::FileOutcome>()
         .add_input::<vfs::FileCommand>()
+        .add_tick_message::<trust::TrustAdded>()
         .add_tick_message::<vfs::FileOrder>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneEdit>()
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<FileWritten>()
-        .add_systems(Tick, vfs::collect.in_set(CollectInputs))
+        .add_systems(Tick, vfs::collect.in_set(CollectInputs).in_set(vfs::FileReportsReceived))
         .add_systems(
             Tick,
             (
+                settings_file::apply_trust,
                 apply_service_events::apply_service_events,
                 write_failures::try_again,
                 settings_edit::apply_edits,

@@ -5,7 +5,7 @@ use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 
 use super::accidental_edits::mistakes;
-use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, RoomStart};
+use super::files::{FileChanged, FileContent, FileWritten, KnownFiles, ReadFailure, RoomStart, UnreadableFiles};
 use super::layout;
 use super::problems::ProblemReport;
 use super::scene::{SceneEdit, SceneWrite};
@@ -14,8 +14,11 @@ use super::scene_file::{self, SceneDoc};
 use super::scene_merge::merge;
 use super::scene_patch;
 use super::scene_state::SceneState;
+use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
+use super::settings_widenings::widenings_of_files;
 use super::text_merge::merge_keeping_both;
+use super::trust::WorkspaceTrust;
 use super::unsaved::{Target, Unsaved, rebase, target_of};
 use super::vfs::{self, FileBridge, SaveOrder};
 use super::yaml;
@@ -38,6 +41,9 @@ pub fn begin(world: &mut World, start: RoomStart) {
     if let Some(named) = layout::agent_of_scene(&start.scene).filter(|_| !start.files.contains_key(&start.scene)) {
         layout::name_agent_at_top(named);
     }
+    if let Some(trust) = start.trust {
+        world.insert_resource(trust);
+    }
     let text = start.files.get(&start.scene).cloned();
     let (doc, mut problems) =
         text.as_deref().map_or_else(Default::default, |text| scene_file::parse(&start.scene, text));
@@ -54,8 +60,13 @@ pub fn begin(world: &mut World, start: RoomStart) {
     // Settings are applied below; reporting them as well would look like an edit to a room that writes them.
     let is_agent = |path: &str| path.starts_with("agents/") || path.starts_with("templates/");
     let paths = start.files.keys().filter(|path| is_agent(path) || layout::is_agent_at_top(path));
-    let messages: Vec<FileChanged> =
+    let mut messages: Vec<FileChanged> =
         paths.map(|path| FileChanged::new(path.clone(), FileContent::Text(start.files[path].clone()))).collect();
+    if let Some(unreadable) = start.unreadable {
+        let agents = unreadable.iter().filter(|(path, _)| is_agent(path) || layout::is_agent_at_top(path));
+        messages.extend(agents.map(|(path, failure)| FileChanged::new(path, failure.clone().into_content())));
+        world.insert_resource(unreadable);
+    }
     // A continued room remembers the last readable version of its scene.
     let mistakes = match (&doc, &text) {
         (Some(doc), Some(text)) => mistakes_in(world, &start.scene, text, doc),
@@ -89,10 +100,12 @@ pub fn begin(world: &mut World, start: RoomStart) {
 pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     let source = format!("reading {}", change.path);
     if let FileContent::Unusable { what, remedy } = &change.content {
-        let problem = Problem::error(&*change.path, &**what, &**remedy);
-        world.write_message(ProblemReport { source, problems: vec![problem] });
+        let failure = ReadFailure { what: what.clone(), remedy: remedy.clone() };
+        world.write_message(ProblemReport { source, problems: vec![failure.problem(&change.path)] });
+        note_readable(world, &change.path, Some(failure));
         return;
     }
+    note_readable(world, &change.path, None);
     world.write_message(ProblemReport { source, problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(&change.path).map(str::to_owned);
     let theirs = match &change.content {
@@ -102,9 +115,13 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
     if theirs == known && !world.resource::<Unsaved>().tracks(&change.path) {
         return;
     }
-    let by = if change.by.is_user() && !change.is_ordered { vfs::OUTSIDE } else { &*change.by.0 };
+    let by = match change.by.is_user() {
+        true if change.is_rooms => vfs::ROOM,
+        true if !change.is_ordered => vfs::OUTSIDE,
+        _ => &*change.by.0,
+    };
     let mut draft = EventDraft::of(&FileChange {
-        new: (change.is_ordered && known.is_none()).then_some(true),
+        new: ((change.is_ordered || !change.by.is_user()) && known.is_none()).then_some(true),
         version: change.version,
         ..FileChange::new(&*change.path, by)
     });
@@ -112,11 +129,45 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
     change.cause = Some(world.resource_mut::<EventLog>().write(draft));
+    // A change that a person makes in this program while the room runs has a version.
+    if change.is_ordered && change.by.is_user() && change.version.is_some() {
+        trust_edit(world, &change.path, theirs.as_deref(), known.as_deref());
+    }
     join_text(world, change, theirs, known);
+}
+
+/// Records whether a file can be read, and applies the settings again if that changed for them.
+fn note_readable(world: &mut World, path: &str, failure: Option<ReadFailure>) {
+    let mut unreadable = world.resource_mut::<UnreadableFiles>();
+    let is_other = unreadable.0.contains_key(path) != failure.is_some();
+    match failure {
+        Some(failure) => unreadable.0.insert(path.to_owned(), failure),
+        None => unreadable.0.remove(path),
+    };
+    if is_other && path == layout::SETTINGS_FILE {
+        apply_settings(world);
+    }
+}
+
+/// Trusts the settings that a person added to a file in this program, and nothing that was there before.
+fn trust_edit(world: &mut World, path: &str, new: Option<&str>, old: Option<&str>) {
+    let sections = world.resource::<SettingsSections>().clone();
+    let others = world.resource::<KnownFiles>().text(layout::SETTINGS_FILE).map(str::to_owned);
+    let found = |text: Option<&str>| {
+        let settings = others.iter().map(|text| (layout::SETTINGS_FILE.to_owned(), text.clone()));
+        let edited = text.map(|text| (path.to_owned(), text.to_owned()));
+        let mut found = widenings_of_files(&settings.chain(edited).collect(), &sections);
+        found.retain(|widening| widening.place == path);
+        found
+    };
+    let before = found(old);
+    let added = found(new).into_iter().filter(|widening| !before.contains(widening));
+    world.resource_mut::<WorkspaceTrust>().add(added);
 }
 
 /// Applies a file that was written or deleted by an order. `cause` is the log record of the order.
 pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
+    note_readable(world, path, None);
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
     if text == known && !world.resource::<Unsaved>().tracks(path) {

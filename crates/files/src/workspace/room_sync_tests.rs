@@ -39,7 +39,7 @@ impl SettingsSection for Banter {
 
 fn start(files: &[(&str, &str)]) -> RoomStart {
     let files: BTreeMap<_, _> = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-    RoomStart { scene: SCENE.into(), files, seed: None, provider: None, carried: None }
+    RoomStart { scene: SCENE.into(), files, ..RoomStart::default() }
 }
 
 fn app() -> App {

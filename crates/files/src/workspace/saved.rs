@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::scene::SceneWrite;
 use super::scene_file::SceneDoc;
 use super::scene_state::SceneState;
+use super::trust::WorkspaceTrust;
 use super::unsaved::Unsaved;
-use super::{KnownFiles, Problems};
+use super::{KnownFiles, Problems, UnreadableFiles};
 use crate::base::Problem;
 use crate::base::hash::content_hash;
 use crate::schedule::Section;
@@ -25,6 +26,11 @@ pub(super) struct WorkspaceSaved {
     /// The last readable version of the scene, while its text cannot be read.
     scene: Option<Value>,
     problems: BTreeMap<String, Vec<Problem>>,
+    #[serde(default, skip_serializing_if = "UnreadableFiles::is_empty")]
+    unreadable: UnreadableFiles,
+    /// For the recovery of a room that was killed; a room that is opened gets it from the person's own file.
+    #[serde(default, skip_serializing_if = "WorkspaceTrust::is_everything")]
+    trust: WorkspaceTrust,
 }
 
 impl Section for WorkspaceSaved {
@@ -39,12 +45,16 @@ impl Section for WorkspaceSaved {
             waiting: scene.waiting.clone(),
             scene: (!scene.readable).then(|| scene.doc.root.clone()),
             problems: world.resource::<Problems>().0.clone(),
+            unreadable: world.resource::<UnreadableFiles>().clone(),
+            trust: world.resource::<WorkspaceTrust>().clone(),
         }
     }
 
     fn load(self, world: &mut World) {
         *world.resource_mut::<Unsaved>() = self.unsaved;
         world.resource_mut::<Problems>().0 = self.problems;
+        *world.resource_mut::<UnreadableFiles>() = self.unreadable;
+        *world.resource_mut::<WorkspaceTrust>() = self.trust;
         let mut scene = world.resource_mut::<SceneState>();
         scene.waiting = self.waiting;
         if let Some(root) = self.scene {

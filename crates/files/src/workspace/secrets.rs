@@ -13,13 +13,19 @@ use crate::base::text_normalization::folded;
 const HARMLESS_HIDDEN: [&str; 7] =
     [".gitignore", ".gitattributes", ".gitmodules", ".gitkeep", ".keep", ".editorconfig", ".github"];
 /// Extensions of files that contain keys, or certificates with keys.
-const KEY_ENDINGS: [&str; 20] = [
+const KEY_ENDINGS: [&str; 22] = [
     "agekey", "env", "jks", "jwk", "jwks", "kdb", "kdbx", "key", "keychain", "keystore", "keytab", "ovpn", "p12", "p8",
-    "pem", "pfx", "pkcs12", "ppk", "tfstate", "wallet",
+    "pem", "pfx", "pgdump", "pkcs12", "ppk", "tfstate", "tfvars", "wallet",
 ];
 /// Extensions of files that contain data rather than prose; their names are taken literally.
 const DATA_ENDINGS: [&str; 14] =
     ["", "cfg", "conf", "config", "csv", "ini", "json", "properties", "text", "toml", "txt", "xml", "yaml", "yml"];
+/// Extensions of databases; only their names that indicate secrets count.
+const DATABASE_ENDINGS: [&str; 6] = ["dat", "db", "jar", "sqlite", "sqlite3", "sqlitedb"];
+/// Extensions of whole databases as text, plain or compressed.
+const DUMP_ENDINGS: [&str; 9] = ["bson", "bz2", "dump", "gz", "rdb", "sql", "tar", "xz", "zst"];
+/// Words in the names of whole databases as text.
+const DUMP_WORDS: [&str; 5] = ["backup", "database", "db", "dump", "pgdump"];
 /// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
 /// Words that indicate secrets, as a name or as one of its words.
@@ -54,7 +60,23 @@ const SECRET_PAIRS: [(&str, &str); 9] = [
     ("service", "account"),
 ];
 /// Whole names, without extension, that indicate secrets.
-const SECRET_FILE_NAMES: [&str; 7] = ["auth", "keyring", "keys", "secring", "token", "tokens", "vault-token"];
+const SECRET_FILE_NAMES: [&str; 13] = [
+    "auth",
+    "cookie",
+    "cookiejar",
+    "cookies",
+    "key3",
+    "key4",
+    "keyring",
+    "keys",
+    "logins",
+    "secring",
+    "token",
+    "tokens",
+    "vault-token",
+];
+/// Whole names of databases with keys.
+const WALLETS: [&str; 3] = ["wallet", "wallets", "electrum"];
 /// The names of private keys that ssh writes.
 const SSH_KEYS: [&str; 6] = ["id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"];
 
@@ -103,6 +125,13 @@ fn is_suspicious(name: &str) -> bool {
     // A text about secrets is not a secret, unless its name consists of that word only.
     let is_only_that = words.len() == 1 && words.iter().all(|word| SECRET_WORDS.contains(word));
     let is_data = DATA_ENDINGS.contains(&ending);
+    let is_database = DATABASE_ENDINGS.contains(&ending);
+    if (is_database && SECRET_FILE_NAMES.contains(&stem)) || ((is_database || is_data) && WALLETS.contains(&stem)) {
+        return true;
+    }
+    if ending == "dump" || (DUMP_ENDINGS.contains(&ending) && words.iter().any(|word| DUMP_WORDS.contains(word))) {
+        return true;
+    }
     (is_data && (by_words || SECRET_FILE_NAMES.contains(&stem) || words.last() == Some(&"token"))) || is_only_that
 }
 
@@ -129,11 +158,26 @@ static KEY_SHAPES: LazyLock<Regex> = LazyLock::new(|| {
         r"\bya29\.[A-Za-z0-9_-]{20}",
         r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16}",
         r"\bhvs\.[A-Za-z0-9_-]{20}",
+        // Addresses that whoever knows them may write to.
+        r"\bhooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20}",
+        r"\bdiscord(?:app)?\.com/api/webhooks/[0-9]{15,20}/[A-Za-z0-9_-]{20}",
+        r"\.webhook\.office\.com/webhookb2/[A-Za-z0-9@/-]{20}",
+        // An address with a user and a password.
+        r#"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'"<>{}$`\[]{0,64}:[^\s/@'"<>{}$`*]{3,96}@[A-Za-z0-9\[]"#,
+        // A signed token: its header and its content are JSON.
+        r"\beyJ[A-Za-z0-9_-]{8,80}\.eyJ[A-Za-z0-9_-]{8}",
+        r"# (?:Netscape )?HTTP Cookie File",
+        r"\bAccountKey=[A-Za-z0-9+/=]{40}",
+        r"\bwhsec_[A-Za-z0-9+/=]{24}",
+        r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}",
+        r"(?i:aws_secret_access_key)[ \t]{0,4}[=:][ \t]{0,4}[A-Za-z0-9+/]{40}",
+        r"-- (?:PostgreSQL database|MySQL|MariaDB) dump",
+        r"PGDMP\x01",
     ];
     Regex::new(&format!("(?-u:{})", shapes.join("|"))).expect("the shapes are expressions")
 });
 /// An upper bound for the length of a match, in bytes.
-const MAX_SHAPE_BYTES: usize = 128;
+const MAX_SHAPE_BYTES: usize = 256;
 /// The number of bytes that are searched at once.
 const PIECE_BYTES: usize = 256 * 1024;
 
@@ -221,6 +265,17 @@ mod tests {
             "terraform.tfstate",
             "artifacts/.hidden/plan.md",
             "a/.aws/config",
+            "cookies.txt",
+            "cookies.sqlite",
+            "prod.tfvars",
+            "prod.auto.tfvars",
+            "wallet.dat",
+            "backups/db-dump.sql",
+            "dump.sql.gz",
+            "prod.dump",
+            "backup-2026.sql",
+            "logins.json",
+            "key4.db",
         ] {
             assert!(secret_by_name(path).is_some(), "{path}");
         }
@@ -251,6 +306,11 @@ mod tests {
             "artifacts/secretary.json",
             "artifacts/author.json",
             "tokens.css",
+            "artifacts/cookies.md",
+            "artifacts/schema.sql",
+            "artifacts/wallet.md",
+            "artifacts/data.db",
+            "artifacts/photos.tar",
         ] {
             assert_eq!(secret_by_name(path), None, "{path}");
         }
@@ -267,6 +327,15 @@ mod tests {
             format!("AIza{}", "SyA1234567890123456789012345678901234"),
             format!("token=ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"),
             format!("AKIA{}", "ABCDEFGHIJKLMNOP"),
+            format!("https://hooks.slack.com/services/{}", "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
+            format!("https://discord.com/api/webhooks/{}/{}", "123456789012345678", "a1B2c3D4e5F6g7H8i9J0k"),
+            format!("url = postgres://user:{}@db.example.org/app", "password"),
+            format!("redis://:{}@10.0.0.1:6379", "hunter22"),
+            format!("https://ada:{}@example.org", "s3cret"),
+            format!("token: {}.{}.sig", "eyJhbGciOiJIUzI1NiJ9", "eyJzdWIiOiIxMjM0NTY3ODkwIn0"),
+            "# Netscape HTTP Cookie File\n.example.org\tTRUE".to_owned(),
+            "--\n-- PostgreSQL database dump\n--".to_owned(),
+            format!("aws_secret_access_key = {}", "a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8i9J0"),
         ] {
             assert!(holds_key(text.as_bytes()), "{text}");
         }
@@ -276,6 +345,11 @@ mod tests {
             "a task-management-system-for-everyone",
             "sk-learn and risk-free-thinking-about-everything",
             "write your key (sk-...) into keys.env",
+            "https://example.org:8080/a@b and mail me: ada@example.org",
+            "postgres://${USER}:${PASSWORD}@host and postgres://<user>:<password>@host",
+            "https://user:pw@host",
+            "eyJust a word. eyJ too",
+            "see https://hooks.slack.com/services/ for how",
         ] {
             assert!(!holds_key(text.as_bytes()), "{text}");
         }

@@ -15,10 +15,12 @@ pub trait SettingsSection:
     /// The name of the section in `settings.yaml`.
     const NAME: &'static str;
 
-    /// Reports an unusable part of the section: an unknown key, or a value that does not fit its key; `None` if the
-    /// whole file cannot be read. A section that restricts something should apply the strictest possible meaning; all
-    /// others use their defaults.
-    fn not_understood(&mut self, _unusable: Option<(&str, &serde_json::Value)>) {}
+    /// Reports an unusable part of the section: an unknown key, or a value that does not fit its key. A section that
+    /// restricts something should apply the strictest possible meaning; all others use their defaults.
+    fn not_understood(&mut self, _key: &str, _value: &serde_json::Value) {}
+    /// Reports that `settings.yaml` cannot be read, and never could be since the room was opened, so that it may say
+    /// anything about this section. A section that restricts something should apply the strictest possible meaning.
+    fn unread(&mut self) {}
     /// Numbers whose range differs from the default for their unit.
     const RANGES: &'static [Range] = &[];
 }
@@ -46,7 +48,9 @@ pub(super) struct ErasedSettings {
     /// Sets the resource from the section's keys, or returns the problem and leaves the resource unchanged.
     pub(super) set: fn(&mut World, serde_json::Value) -> Result<(), serde_json::Error>,
     /// Reports an unusable part to the section.
-    pub(super) not_understood: fn(&mut World, Option<(&str, &serde_json::Value)>),
+    pub(super) not_understood: fn(&mut World, &str, &serde_json::Value),
+    /// Reports to the section that the whole file cannot be read.
+    pub(super) unread: fn(&mut World),
     /// Returns the first key whose number is out of range, with the reason.
     pub(super) out_of_range: fn(&serde_json::Map<String, serde_json::Value>) -> Option<(String, String)>,
 }
@@ -85,7 +89,8 @@ impl SettingsExt for App {
                 *world.resource_mut::<S>() = serde_json::from_value(keys)?;
                 Ok(())
             },
-            not_understood: |world, unusable| world.resource_mut::<S>().not_understood(unusable),
+            not_understood: |world, key, value| world.resource_mut::<S>().not_understood(key, value),
+            unread: |world| world.resource_mut::<S>().unread(),
             out_of_range: |keys| out_of_range(keys, S::RANGES),
         });
         self

@@ -8,12 +8,15 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::files::KnownFiles;
+use super::files::{KnownFiles, UnreadableFiles};
 use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
 use super::room_sync::{know, order};
 use super::settings::SettingsSections;
+use super::settings_choice::choose_from;
 use super::settings_file::apply_settings;
+use super::settings_widenings::{defaults_of, widenings};
+use super::trust::WorkspaceTrust;
 use super::unsaved::{Target, Unsaved};
 use super::{scene_patch, yaml};
 use crate::base::{Author, Problem, text};
@@ -81,6 +84,9 @@ pub(super) fn apply_edits(world: &mut World, mut edits: Local<MessageCursor<Sett
 fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     check(world, edit)?;
     let known = world.resource::<KnownFiles>().text(SETTINGS_FILE).map(str::to_owned);
+    if let Some(failure) = world.resource::<UnreadableFiles>().failure(SETTINGS_FILE).filter(|_| known.is_none()) {
+        return Err(failure.problem(SETTINGS_FILE));
+    }
     let text = known.as_deref().unwrap_or("");
     let old = yaml::parse(text).map_err(|error| {
         let what = format!("invalid YAML, so settings cannot be changed here: {}", error.what);
@@ -94,6 +100,7 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     if new == old {
         return Ok(());
     }
+    trust_edit(world, edit);
     let patched = scene_patch::patch(text, &old, &new);
     let mut unsaved = world.resource_mut::<Unsaved>();
     unsaved.begin_change();
@@ -112,6 +119,17 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
     world.resource_mut::<EventLog>().write(EventDraft::of(&change));
     apply_settings(world);
     Ok(())
+}
+
+/// Trusts what the person chose here, and nothing else in the file.
+fn trust_edit(world: &mut World, edit: &SettingsEdit) {
+    let sections = world.resource::<SettingsSections>().clone();
+    let mut keys = edit.additions.clone();
+    keys.extend(edit.keys.clone());
+    let section = [(edit.section.clone(), Value::Object(keys))].into_iter().collect();
+    let chosen = choose_from(&sections, &section, false);
+    let found = widenings(SETTINGS_FILE, &chosen, None, &defaults_of(&sections));
+    world.resource_mut::<WorkspaceTrust>().add(found);
 }
 
 /// Removes passwords from URLs before an edit is logged.

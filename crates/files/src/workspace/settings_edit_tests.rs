@@ -38,7 +38,7 @@ fn room(settings: Option<&str>) -> App {
     app.add_settings::<Banter>();
     let mut files = std::collections::BTreeMap::from([("scenes/s.yaml".to_owned(), "seed: 1\n".to_owned())]);
     files.extend(settings.map(|text| (SETTINGS_FILE.to_owned(), text.to_owned())));
-    let start = RoomStart { scene: "scenes/s.yaml".into(), files, seed: None, provider: None, carried: None };
+    let start = RoomStart { scene: "scenes/s.yaml".into(), files, ..RoomStart::default() };
     begin(app.world_mut(), start);
     advance(app.world_mut());
     app
@@ -119,7 +119,7 @@ fn a_setting_replays_to_the_same_world() {
     again.add_settings::<Banter>();
     let files =
         [("scenes/s.yaml".to_owned(), "seed: 1\n".to_owned()), (SETTINGS_FILE.to_owned(), COMMENTED.to_owned())].into();
-    let start = RoomStart { scene: "scenes/s.yaml".into(), files, seed: None, provider: None, carried: None };
+    let start = RoomStart { scene: "scenes/s.yaml".into(), files, ..RoomStart::default() };
     begin(again.world_mut(), start);
     again.world_mut().resource_mut::<InputJournal>().replay(inputs);
     advance(again.world_mut());

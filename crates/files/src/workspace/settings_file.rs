@@ -1,50 +1,28 @@
 //! Parses settings as people write them: `settings.yaml` by section, overridden by `settings:` in the scene. Invalid
 //! settings are reported and ignored; everything else applies.
 
-use std::collections::BTreeMap;
-
+use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::ecs::prelude::*;
 use serde_json::{Map, Value};
 
-use super::files::KnownFiles;
+use super::files::{KnownFiles, UnreadableFiles};
 use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
 use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
+use super::settings_choice::{Known, Source, Unknown, choose};
+use super::settings_widenings::{Defaults, hold_back_untrusted};
+use super::trust::{TRUST_REMEDY, TrustAdded, TrustChanged, Widening, WorkspaceTrust};
 use super::yaml;
-use super::yaml_syntax::line_of_key;
 use crate::base::Problem;
-use crate::base::text::{hide_user_info, nearest};
+use crate::base::text::hide_user_info;
 
-/// A registered section: its name and its keys.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
-    pub(super) keys: Vec<String>,
-}
+/// Whether `settings.yaml` could be read since the room was opened, or does not exist.
+#[derive(Resource, Default)]
+pub(super) struct SettingsRead(bool);
 
-/// Unknown keys, each with its section, or with the section that it probably belongs to.
-type Unknown = Vec<(&'static str, String, Value)>;
-
-/// The chosen values by section.
-pub(super) type Chosen = BTreeMap<&'static str, Map<String, Value>>;
-
-/// One source of settings.
-struct Source<'a> {
-    place: &'a str,
-    text: &'a str,
-    /// The keys that lead to the settings in that text.
-    path: &'a [&'a str],
-}
-
-impl Source<'_> {
-    fn warn(&self, keys: &[&str], what: String, remedy: impl Into<String>) -> Problem {
-        let path: Vec<&str> = self.path.iter().chain(keys).copied().collect();
-        Problem::warning(self.place, what, remedy).at_line(line_of_key(self.text, &path))
-    }
-}
-
-/// Sets every section from `settings.yaml` and the scene. If `settings.yaml` is not valid YAML, nothing changes.
+/// Sets every section from `settings.yaml` and the scene. If `settings.yaml` cannot be read, nothing changes; if it
+/// never could be, each section is as strict as the file could have meant it.
 pub(super) fn apply_settings(world: &mut World) {
     let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
     let known: Vec<Known> =
@@ -57,44 +35,45 @@ pub(super) fn apply_settings(world: &mut World) {
 
     let file = Source { place: SETTINGS_FILE, text: &text, path: &[] };
     let mut problems = Vec::new();
-    let of_file = match yaml::parse(&text) {
-        Ok(Value::Null) => Map::new(),
-        Ok(Value::Object(keys)) => keys,
-        Ok(_) => {
-            problems.push(Problem::error(
-                SETTINGS_FILE,
-                "is not a mapping of sections",
-                "write \"section:\" and indent its keys below",
-            ));
-            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
-            sections.iter().for_each(|section| (section.not_understood)(world, None));
+    let of_file = parse_file(world, &text);
+    let is_read = of_file.is_ok();
+    let was_read = world.resource::<SettingsRead>().0;
+    let of_file = match of_file {
+        Ok(keys) => keys,
+        Err(problem) if was_read => {
+            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems: vec![problem] });
             return;
         }
-        Err(error) => {
-            let remedy = "fix this line; until then the previous settings stay in use";
-            problems.push(
-                Problem::error(SETTINGS_FILE, format!("invalid YAML: {}", error.what), remedy).at_line(error.line),
-            );
-            world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });
-            sections.iter().for_each(|section| (section.not_understood)(world, None));
-            return;
+        Err(problem) => {
+            problems.push(problem);
+            Map::new()
         }
     };
+    world.resource_mut::<SettingsRead>().0 = is_read;
     let mut unknown = Unknown::new();
     let mut chosen = choose(&known, &of_file, &file, false, (&mut problems, &mut unknown));
     let scene = Source { place: &place, text: &scene_text, path: &["settings"] };
     let mut scene_problems = Vec::new();
-    for (section, keys) in choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown)) {
+    let mut in_scene = choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown));
+    let trust = world.resource::<WorkspaceTrust>().clone();
+    let defaults: Defaults = sections.iter().map(|section| (section.name, (section.defaults)())).collect();
+    let mut held = hold_back_untrusted(SETTINGS_FILE, &mut chosen, None, &defaults, &trust);
+    held.extend(hold_back_untrusted(&place, &mut in_scene, Some(&chosen), &defaults, &trust));
+    world.write_message(ProblemReport { source: TRUST.into(), problems: untrusted_problem(&trust, &held) });
+    for (section, keys) in in_scene {
         chosen.entry(section).or_default().extend(keys);
     }
     for section in &sections {
         let keys = chosen.remove(section.name).unwrap_or_default();
         let unusable = set(world, section, keys.clone());
         for (key, value) in unknown.iter().filter(|(of, ..)| *of == section.name).map(|(_, key, value)| (key, value)) {
-            (section.not_understood)(world, Some((key.as_str(), value)));
+            (section.not_understood)(world, key, value);
+        }
+        if !is_read {
+            (section.unread)(world);
         }
         for (key, error) in unusable {
-            (section.not_understood)(world, Some((key.as_str(), keys.get(&key).unwrap_or(&Value::Null))));
+            (section.not_understood)(world, &key, keys.get(&key).unwrap_or(&Value::Null));
             let in_scene =
                 of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
             let what = hide_user_info(&format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name));
@@ -112,88 +91,66 @@ pub(super) fn apply_settings(world: &mut World) {
     world.write_message(ProblemReport { source: format!("settings of {place}"), problems: scene_problems });
 }
 
-/// Sorts keys into sections. `bare` keys, outside of a section, are accepted if they belong to exactly one.
-fn choose(
-    known: &[Known],
-    found: &Map<String, Value>,
-    source: &Source,
-    bare: bool,
-    (problems, unknown): (&mut Vec<Problem>, &mut Unknown),
-) -> Chosen {
-    let mut chosen = Chosen::new();
-    for (name, value) in found {
-        let section = known.iter().find(|section| section.name == name);
-        match (section, value) {
-            (Some(_), Value::Null) => {}
-            // In a section of names, a list of entries with names is equivalent to a mapping.
-            (Some(section), Value::Array(entries)) if section.keys.is_empty() => {
-                for (name, entry) in entries.iter().enumerate().map(|(number, entry)| (named(number, entry), entry)) {
-                    chosen.entry(section.name).or_default().entry(name).or_insert_with(|| entry.clone());
-                }
-            }
-            (Some(section), Value::Object(keys)) => {
-                for (key, value) in keys {
-                    // A section without fixed keys accepts any: its keys are names.
-                    if section.keys.is_empty() || section.keys.contains(key) {
-                        chosen.entry(section.name).or_default().insert(key.clone(), value.clone());
-                    } else {
-                        let what = format!("unknown setting \"{key}\" of \"{name}\"");
-                        let remedy = suggest(key, section.keys.iter().map(String::as_str));
-                        problems.push(source.warn(&[name, key], what, remedy));
-                        unknown.push((section.name, key.clone(), value.clone()));
-                    }
-                }
-            }
-            (Some(section), value) => {
-                unknown.push((section.name, String::new(), value.clone()));
-                problems.push(source.warn(
-                    &[name],
-                    format!("\"{name}\" is a section, not one value"),
-                    "indent its keys below it",
-                ));
-            }
-            (None, value) => match bare_key(known, name, bare) {
-                Ok(section) => {
-                    chosen.entry(section).or_default().insert(name.clone(), value.clone());
-                }
-                Err(remedy) => {
-                    problems.push(source.warn(&[name], format!("unknown section or setting \"{name}\""), remedy));
-                    let meant = nearest(name, known.iter().map(|section| section.name));
-                    let meant = known.iter().find(|section| Some(section.name) == meant);
-                    if let (Some(section), Value::Object(keys)) = (meant, value) {
-                        unknown.extend(keys.iter().map(|(key, value)| (section.name, key.clone(), value.clone())));
-                    }
-                }
-            },
-        }
+/// Applies the person's decisions about the workspace.
+pub(super) fn apply_trust(
+    world: &mut World,
+    mut changes: Local<MessageCursor<TrustChanged>>,
+    mut additions: Local<MessageCursor<TrustAdded>>,
+) {
+    let newest = changes.read(world.resource::<Messages<TrustChanged>>()).last().cloned();
+    let added: Vec<TrustAdded> = additions.read(world.resource::<Messages<TrustAdded>>()).cloned().collect();
+    let mut trust = world.resource::<WorkspaceTrust>().clone();
+    if let Some(TrustChanged(newest)) = newest {
+        trust = newest;
     }
-    chosen
-}
-
-/// Returns the name in an entry of a list; its position if it has none.
-fn named(number: usize, entry: &Value) -> String {
-    let name = entry.get("name").unwrap_or(entry).as_str();
-    name.map_or_else(|| format!("entry {}", number + 1), |name| name.trim().to_owned())
-}
-
-fn bare_key(known: &[Known], key: &str, bare: bool) -> Result<&'static str, String> {
-    let owners: Vec<&'static str> =
-        known.iter().filter(|section| section.keys.iter().any(|own| own == key)).map(|section| section.name).collect();
-    match owners.as_slice() {
-        [owner] if bare => Ok(owner),
-        [] => {
-            let sections = known.iter().map(|section| section.name);
-            let keys = known.iter().filter(|_| bare).flat_map(|section| section.keys.iter().map(String::as_str));
-            Err(suggest(key, sections.chain(keys)))
-        }
-        owners => Err(format!("write it under {}", owners.join(": or "))),
+    trust.add(added.into_iter().flat_map(|TrustAdded(widenings)| widenings));
+    if *world.resource::<WorkspaceTrust>() != trust {
+        world.insert_resource(trust);
+        apply_settings(world);
     }
 }
 
-fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest(word, known.clone()) {
-        Some(near) => format!("did you mean \"{near}\"?"),
-        None => format!("known are {}", known.collect::<Vec<_>>().join(", ")),
+/// The source of the problem with settings that are not trusted.
+const TRUST: &str = "workspace trust: settings";
+/// How many settings the problem names.
+const MAX_NAMED: usize = 5;
+
+/// The problem with settings that have no effect because the person has not trusted them.
+fn untrusted_problem(trust: &WorkspaceTrust, held: &[Widening]) -> Vec<Problem> {
+    if trust.is_restricted() {
+        let what = "this workspace is restricted until you trust it: agents ask before everything, it names no model, \
+                    and nothing starts work by itself";
+        return vec![Problem::warning("workspace", what, TRUST_REMEDY)];
+    }
+    let Some(first) = held.first() else { return Vec::new() };
+    let mut named: Vec<&str> = held.iter().map(|widening| widening.key.as_str()).take(MAX_NAMED).collect();
+    let more = format!("{} more", held.len().saturating_sub(MAX_NAMED));
+    if held.len() > MAX_NAMED {
+        named.push(&more);
+    }
+    let what = format!("has no effect until you trust it, because you have not seen it yet: {}", named.join(", "));
+    vec![Problem::warning(first.place.clone(), what, TRUST_REMEDY)]
+}
+
+/// Returns the sections of `settings.yaml`; the problem if it cannot be read.
+fn parse_file(world: &World, text: &str) -> Result<Map<String, Value>, Problem> {
+    let is_unknown = world.resource::<KnownFiles>().text(SETTINGS_FILE).is_none();
+    // While an earlier text is known, that one is in use.
+    if let Some(failure) = world.resource::<UnreadableFiles>().failure(SETTINGS_FILE).filter(|_| is_unknown) {
+        return Err(failure.problem(SETTINGS_FILE));
+    }
+    match yaml::parse(text) {
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(_) => {
+            let remedy = "write \"section:\" and indent its keys below";
+            Err(Problem::error(SETTINGS_FILE, "is not a mapping of sections", remedy))
+        }
+        Err(error) => {
+            let remedy = "fix this line; until then the previous settings stay in use";
+            let what = format!("invalid YAML: {}", error.what);
+            Err(Problem::error(SETTINGS_FILE, what, remedy).at_line(error.line))
+        }
     }
 }
 

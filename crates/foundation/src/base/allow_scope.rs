@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ids::{ON_ASK, USER};
 use super::time_limit::{TimeLimit, TimeLimitError};
 
 /// The scope of a permission given by a person.
@@ -21,7 +22,7 @@ pub enum AllowScope {
     Always,
 }
 
-/// Where a person answered an approval.
+/// Where an approval was answered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerPlace {
@@ -32,6 +33,8 @@ pub enum AnswerPlace {
     Terminal,
     /// In the file of approvals, with an editor.
     File,
+    /// By the option `--on-ask` of a command, without a person.
+    OnAsk,
 }
 
 impl AnswerPlace {
@@ -46,6 +49,15 @@ impl AnswerPlace {
             Self::Window => "window",
             Self::Terminal => "terminal",
             Self::File => "file",
+            Self::OnAsk => "terminal",
+        }
+    }
+
+    /// Returns who decided: the person, or the option.
+    pub fn decided_by(self) -> &'static str {
+        match self {
+            Self::Window | Self::Terminal | Self::File => USER,
+            Self::OnAsk => ON_ASK,
         }
     }
 }

@@ -54,8 +54,10 @@ pub const OUTSIDE: &str = "outside";
 pub const ROOM: &str = "room";
 /// The author of refusals that no person made.
 pub const GATE: &str = "gate";
+/// The author of decisions that the option `--on-ask` of a command makes, without a person.
+pub const ON_ASK: &str = "--on-ask";
 /// Ids that do not stand for an agent in the log, in files and in messages; no agent can have them.
-pub const RESERVED_IDS: [&str; 7] = [USER, OUTSIDE, ROOM, GATE, "you", "person", "human"];
+pub const RESERVED_IDS: [&str; 8] = [USER, OUTSIDE, ROOM, GATE, ON_ASK, "you", "person", "human"];
 
 /// Whether an id is reserved, or looks like a reserved one.
 pub fn is_reserved(id: &str) -> bool {

@@ -1,10 +1,13 @@
-//! Text that is safe to print: without characters that control a terminal or change the reading order.
+//! Text that is safe to print: without characters that control a terminal, change the reading order or cannot be seen.
 //!
 //! Replies of models, names, settings and file names are untrusted. A terminal interprets some characters as commands
 //! (set the title, clear the screen, write the clipboard), and direction marks can make a line read as another.
 
 use std::borrow::Cow;
 use std::fmt::Write;
+
+use super::text_normalization::is_invisible;
+use super::visible_text::push_note;
 
 /// The replacement for a tab.
 const TAB: &str = "    ";
@@ -22,22 +25,47 @@ fn is_direction_mark(character: char) -> bool {
     )
 }
 
-/// Makes a text safe for a terminal: line breaks are kept, a tab becomes four spaces, and every other control character
-/// is replaced by a visible symbol.
+/// Whether this character cannot be seen, although it is no white space and no control character.
+fn is_unseen(character: char) -> bool {
+    !character.is_ascii()
+        && !character.is_control()
+        && is_invisible(character)
+        && (!character.is_whitespace() || is_line_end(character))
+        && character != char::REPLACEMENT_CHARACTER
+}
+
+/// Whether some programs treat this character as the end of a line.
+fn is_line_end(character: char) -> bool {
+    matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether this character changes the appearance of the one before it, in emoji and in scripts that join their letters.
+fn is_joiner(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Makes a text safe for a terminal: line breaks are kept, a tab becomes four spaces, every other control character is
+/// replaced by a visible symbol, and other characters that cannot be seen by their number. Joiners stay where they can
+/// have an effect.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(|character| character != '\n' && is_control(character)) {
+    if !text.contains(|character| character != '\n' && (is_control(character) || is_unseen(character))) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
+    // Streamed text may begin between a letter and its joiner.
+    let mut can_be_joined = true;
     while let Some(character) = characters.next() {
         match character {
             '\n' => shown.push('\n'),
             '\t' => shown.push_str(TAB),
             '\r' if characters.peek() == Some(&'\n') => {}
+            joiner if is_joiner(joiner) && can_be_joined => shown.push(joiner),
+            hidden if is_direction_mark(hidden) || is_unseen(hidden) => push_note(&mut shown, hidden),
             other if is_control(other) => shown.push(sign_of(other)),
             other => shown.push(other),
         }
+        can_be_joined = !character.is_ascii() && !is_invisible(character);
     }
     Cow::Owned(shown)
 }
@@ -56,18 +84,20 @@ fn sign_of(control: char) -> char {
     }
 }
 
-/// Makes JSON safe for a terminal. JSON itself escapes C0; other control characters can only occur inside its strings,
-/// where `\u…` means the same.
+/// Makes JSON safe for a terminal. JSON itself escapes C0; other characters that cannot be seen can only occur inside its
+/// strings, where `\u…` means the same.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
-    let is_raw = |character: char| is_control(character) && !matches!(character, '\n' | '\r' | '\t');
+    let is_raw =
+        |character: char| (is_control(character) || is_unseen(character)) && !matches!(character, '\n' | '\r' | '\t');
     if !json.contains(is_raw) {
         return Cow::Borrowed(json);
     }
     let mut escaped = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if is_raw(character) {
-            // All of them are in the basic plane, so one escape is enough.
-            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
         } else {
             escaped.push(character);
         }
@@ -87,15 +117,18 @@ mod tests {
         assert_eq!(printable("\u{1b}]0;mine\u{7}x"), "␛]0;mine␇x");
         assert_eq!(printable("\u{9b}2J\u{7f}"), "\u{fffd}2J␡");
         assert_eq!(printable("a\tb\r\nc\rd"), "a    b\nc␍d");
-        assert_eq!(printable("user\u{202e}nimda\u{2066}\u{200f}"), "user\u{fffd}nimda\u{fffd}\u{fffd}");
+        assert_eq!(printable("user\u{202e}nimda\u{2066}\u{200f}"), "user‹U+202E›nimda‹U+2066›‹U+200F›");
+        assert_eq!(printable("r\u{200b}m \u{feff}\u{e0041}\u{2028}x"), "r‹U+200B›m ‹U+FEFF›‹U+E0041›‹U+2028›x");
+        assert_eq!(printable("👩\u{200d}💻 ❤\u{fe0f} می\u{200c}روم"), "👩\u{200d}💻 ❤\u{fe0f} می\u{200c}روم");
+        assert_eq!(printable("r\u{200d}m ❤\u{fe0f}\u{fe0f}"), "r‹U+200D›m ❤\u{fe0f}‹U+FE0F›");
         assert_eq!(printable_line("one\ntwo\u{1b}\n"), "one two␛");
     }
 
     #[test]
     fn printable_json_has_the_same_meaning() {
-        let value = serde_json::json!({ "text": "\u{1b}[2J \u{9b}2J \u{202e} \u{7f} \u{85}\n", "k\u{9d}": 1 });
+        let value = serde_json::json!({ "text": "\u{1b}[2J \u{9b}2J \u{202e} \u{7f} \u{85} \u{200b}\u{e0041}\n", "k\u{9d}": 1 });
         let json = printable_json(&value.to_string()).into_owned();
-        assert!(!json.contains(is_control), "{json:?}");
+        assert!(!json.contains(|character| is_control(character) || is_unseen(character)), "{json:?}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).expect("it is JSON still"), value);
     }
 

@@ -68,6 +68,17 @@ pub fn write_temporary(folder: &Folder, beside: &str, text: &[u8], like: Option<
 /// Replaces `name` by the file at `beside`, if its text still has this hash (`None`: if the file still does not exist),
 /// and waits until that is on disk. In any case, no file is left under the hidden name.
 pub fn atomic_replace(folder: &Folder, beside: &str, name: &str, over: Option<u64>) -> io::Result<Replacement> {
+    Ok(atomic_replace_watched(folder, beside, name, over, &mut |_| {})?.0)
+}
+
+/// Like [`atomic_replace`]. Also returns the replaced file, open for reading: a program that still had it open may go on
+/// writing into it, and only there.
+pub fn atomic_replace_keeping(
+    folder: &Folder,
+    beside: &str,
+    name: &str,
+    over: Option<u64>,
+) -> io::Result<(Replacement, Option<File>)> {
     atomic_replace_watched(folder, beside, name, over, &mut |_| {})
 }
 
@@ -78,13 +89,13 @@ pub(super) fn atomic_replace_watched(
     name: &str,
     over: Option<u64>,
     after: &mut dyn FnMut(usize),
-) -> io::Result<Replacement> {
+) -> io::Result<(Replacement, Option<File>)> {
     let placing = placing_name(beside);
     remove_if_there(folder, &placing)?;
     let Some(over) = over else {
         let moved = folder.move_new(beside, folder, name);
         return match moved {
-            Ok(()) => folder.sync().map(|()| Replacement::Replaced),
+            Ok(()) => folder.sync().map(|()| (Replacement::Replaced, None)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => discard_as_conflict(folder, beside),
             Err(error) => Err(error),
         };
@@ -118,10 +129,12 @@ fn after_exchange(
     over: u64,
     ours: SeenFile,
     after: &mut dyn FnMut(usize),
-) -> io::Result<Replacement> {
+) -> io::Result<(Replacement, Option<File>)> {
     if observe(folder, placing)?.hash == Some(over) {
+        // Without the handle, what another program still writes into the file cannot be seen; it is replaced anyway.
+        let replaced = folder.open_file(placing).ok().map(|(file, _)| file);
         folder.remove(placing)?;
-        return Ok(Replacement::Replaced);
+        return Ok((Replacement::Replaced, replaced));
     }
     let (mut put, mut step) = (ours, 1);
     loop {
@@ -131,7 +144,7 @@ fn after_exchange(
             // The file was deleted meanwhile: the text that was saved last is restored.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 folder.move_new(placing, folder, name)?;
-                return Ok(Replacement::Conflict);
+                return Ok((Replacement::Conflict, None));
             }
             exchanged => exchanged?,
         }
@@ -144,17 +157,18 @@ fn after_exchange(
 }
 
 /// If files cannot be exchanged atomically: checks the file again, and renames immediately afterwards.
-fn check_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<Replacement> {
+fn check_and_replace(folder: &Folder, placing: &str, name: &str, over: u64) -> io::Result<(Replacement, Option<File>)> {
     if observe(folder, name).ok().and_then(|seen| seen.hash) != Some(over) {
         return discard_as_conflict(folder, placing);
     }
+    let replaced = folder.open_file(name).ok().map(|(file, _)| file);
     folder.replace(placing, name)?;
-    Ok(Replacement::Replaced)
+    Ok((Replacement::Replaced, replaced))
 }
 
-fn discard_as_conflict(folder: &Folder, beside: &str) -> io::Result<Replacement> {
+fn discard_as_conflict(folder: &Folder, beside: &str) -> io::Result<(Replacement, Option<File>)> {
     folder.remove(beside)?;
-    Ok(Replacement::Conflict)
+    Ok((Replacement::Conflict, None))
 }
 
 /// The observed state of a file: its identity and its content.
@@ -229,7 +243,7 @@ mod tests {
     fn put(folder: &Folder, over: Option<u64>, after: &mut dyn FnMut(usize)) -> Replacement {
         let beside = temporary_name("a.md");
         write_temporary(folder, &beside, b"ours", None).expect("it can be written");
-        atomic_replace_watched(folder, &beside, "a.md", over, after).expect("it can be placed")
+        atomic_replace_watched(folder, &beside, "a.md", over, after).expect("it can be placed").0
     }
 
     #[test]
@@ -291,6 +305,21 @@ mod tests {
         let placing =
             put(&folder, Some(hash("old")), &mut |step| if step == 0 { save(&made, "theirs") } else { gone() });
         assert_eq!((placing, text(&made).as_deref()), (Replacement::Conflict, Some("theirs")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_still_written_into_a_replaced_file_can_be_read() {
+        let (made, folder) = folder(Some("first half, "));
+        let mut theirs = File::options().append(true).open(made.path().join("a.md")).expect("it should exist");
+        let beside = temporary_name("a.md");
+        write_temporary(&folder, &beside, b"ours", None).expect("it can be written");
+        let over = Some(hash("first half, "));
+        let (placed, replaced) = atomic_replace_keeping(&folder, &beside, "a.md", over).expect("it can be placed");
+        theirs.write_all(b"second half").expect("files can be written");
+        let mut text = String::new();
+        replaced.expect("it was open").read_to_string(&mut text).expect("it can be read");
+        assert_eq!((placed, text.as_str()), (Replacement::Replaced, "first half, second half"));
     }
 
     #[cfg(unix)]

@@ -169,6 +169,8 @@ fn found(stat: &Stat) -> EntryMetadata {
         size: stat.st_size.cast_unsigned(),
         #[allow(clippy::unnecessary_cast, reason = "the types of these fields differ from system to system")]
         modified_ns: (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64),
+        #[allow(clippy::unnecessary_cast, reason = "as above")]
+        changed_ns: (stat.st_ctime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_ctime_nsec as i64),
         #[allow(clippy::unnecessary_cast, clippy::useless_conversion, reason = "as above")]
         names: stat.st_nlink as u64,
         is_read_only: stat.st_mode & 0o222 == 0,

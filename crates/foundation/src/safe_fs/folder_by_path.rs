@@ -151,6 +151,7 @@ fn found(metadata: &fs::Metadata) -> EntryMetadata {
         kind: kind_of(metadata.file_type()),
         size: metadata.len(),
         modified_ns: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        changed_ns: i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
         names: 1,
         is_read_only: metadata.permissions().readonly(),
         number: 0,

@@ -22,6 +22,9 @@ pub struct EntryMetadata {
     pub size: u64,
     /// The modification time, in nanoseconds since 1970.
     pub modified_ns: i64,
+    /// The time of the last change of the content or of other metadata, which programs cannot set, in nanoseconds since
+    /// 1970; the modification time where the system does not know it.
+    pub changed_ns: i64,
     /// The number of hard links.
     pub names: u64,
     /// Whether it is read-only for everyone.

@@ -15,8 +15,8 @@ pub use folder::Folder;
 pub use folder_by_path::Folder;
 // Compiled everywhere, so that the implementation for other systems is tested on every system.
 pub use atomic_replace::{
-    Replacement, atomic_replace, hash_of, is_incomplete_temporary, original_of_placing, placing_name, temporary_name,
-    write_temporary,
+    Replacement, atomic_replace, atomic_replace_keeping, hash_of, is_incomplete_temporary, original_of_placing,
+    placing_name, temporary_name, write_temporary,
 };
 pub use folder_by_path::Folder as FolderByPath;
 pub use metadata::{EntryKind, EntryMetadata};

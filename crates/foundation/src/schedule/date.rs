@@ -33,12 +33,47 @@ impl Input for DateCorrected {
     const KIND: &'static str = "date_corrected";
 }
 
+/// The largest step back of the person's clock in seconds that the room does not follow: it waits until the clock has
+/// caught up, so that the times in files do not run backwards. A larger one is a clock that was set, or another time
+/// zone.
+const MAX_HELD_SECS: i64 = 10 * 60;
+
 /// The date in the room, if known.
 #[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "SavedDate", into = "SavedDate")]
 pub struct RoomDate {
     /// The local time at tick 0, extrapolated if the room was opened later.
     start_secs: Option<i64>,
+    /// The latest date before the clock stepped back; it is not earlier again.
+    not_before_secs: Option<i64>,
+}
+
+/// The saved form of a date: usually only its start.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(untagged)]
+enum SavedDate {
+    Start(Option<i64>),
+    Held { start_secs: i64, not_before_secs: i64 },
+}
+
+impl From<SavedDate> for RoomDate {
+    fn from(saved: SavedDate) -> Self {
+        match saved {
+            SavedDate::Start(start_secs) => Self { start_secs, not_before_secs: None },
+            SavedDate::Held { start_secs, not_before_secs } => {
+                Self { start_secs: Some(start_secs), not_before_secs: Some(not_before_secs) }
+            }
+        }
+    }
+}
+
+impl From<RoomDate> for SavedDate {
+    fn from(date: RoomDate) -> Self {
+        match (date.start_secs, date.not_before_secs) {
+            (Some(start_secs), Some(not_before_secs)) => Self::Held { start_secs, not_before_secs },
+            (start_secs, _) => Self::Start(start_secs),
+        }
+    }
 }
 
 impl RoomDate {
@@ -55,7 +90,15 @@ impl RoomDate {
     /// Returns the seconds since 1970, as the person's clock shows them. Time-limited permissions expire by it: it is
     /// recorded, so that a replay makes the same decisions.
     pub fn secs(self, clock: &SimClock) -> Option<i64> {
-        Some(self.start_secs?.saturating_add(clock.secs() as i64))
+        let secs = self.start_secs?.saturating_add(clock.secs() as i64);
+        Some(self.not_before_secs.map_or(secs, |not_before| secs.max(not_before)))
+    }
+
+    /// Sets the date at this tick.
+    fn set(&mut self, local_secs: i64, clock: &SimClock) {
+        let before = self.secs(clock).filter(|before| (1..=MAX_HELD_SECS).contains(&before.saturating_sub(local_secs)));
+        self.start_secs = Some(local_secs.saturating_sub(clock.secs() as i64));
+        self.not_before_secs = before;
     }
 }
 
@@ -67,7 +110,7 @@ pub(super) fn set_room_date(
 ) {
     let opened = opened.read().map(|opened| opened.local_secs);
     for local_secs in opened.chain(corrected.read().map(|corrected| corrected.local_secs)) {
-        date.start_secs = Some(local_secs.saturating_sub(clock.secs() as i64));
+        date.set(local_secs, &clock);
     }
 }
 
@@ -146,5 +189,44 @@ mod tests {
         again.add_plugins(crate::schedule::plugin);
         saved::load_world(again.world_mut(), &world).expect("it can be loaded");
         assert_eq!(words(&again), words(&app));
+    }
+
+    #[test]
+    fn the_date_waits_for_a_clock_that_is_a_little_behind_and_never_runs_backwards() {
+        let mut app = App::new();
+        app.add_plugins(crate::schedule::plugin);
+        let secs = |app: &App| app.world().resource::<RoomDate>().secs(app.world().resource()).expect("it is known");
+        app.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: 1_000 });
+        advance(app.world_mut());
+        let mut latest = secs(&app);
+        for (local_secs, earliest) in [(1_003, 1_003), (1_002, 1_003), (1_002, 1_003), (999, 1_003), (1_001, 1_003)] {
+            app.world_mut().resource_mut::<InputQueue<DateCorrected>>().push(DateCorrected { local_secs });
+            for _ in 0..TICKS_PER_SEC / 2 {
+                advance(app.world_mut());
+                assert!(secs(&app) >= latest && secs(&app) >= earliest, "{local_secs}: {} {latest}", secs(&app));
+                latest = secs(&app);
+            }
+        }
+        let world = saved::save_world(app.world_mut()).expect("it can be saved");
+        let mut again = App::new();
+        again.add_plugins(crate::schedule::plugin);
+        saved::load_world(again.world_mut(), &world).expect("it can be loaded");
+        assert_eq!(secs(&again), secs(&app), "it is saved while it waits");
+        again.world_mut().resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: latest - 1 });
+        advance(again.world_mut());
+        assert_eq!(secs(&again), latest, "also when the room is opened again");
+        (0..5 * TICKS_PER_SEC).for_each(|_| advance(app.world_mut()));
+        assert!(secs(&app) > latest, "it goes on once the clock has caught up");
+        app.world_mut().resource_mut::<InputQueue<DateCorrected>>().push(DateCorrected { local_secs: -5_000 });
+        advance(app.world_mut());
+        assert_eq!(secs(&app), -5_000, "a clock that was set is followed");
+    }
+
+    #[test]
+    fn a_date_that_was_saved_by_an_earlier_version_is_read() {
+        let read = |text: &str| serde_json::from_str::<RoomDate>(text).expect("it is a date");
+        assert_eq!(read("null"), RoomDate::default());
+        assert_eq!(read("17"), RoomDate { start_secs: Some(17), not_before_secs: None });
+        assert_eq!(serde_json::to_string(&read("17")).expect("it is plain data"), "17");
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ByteRange;
+use crate::base::yaml;
 
 /// The maximum size of front matter in bytes; a longer one is rejected without parsing, since the parser is slow on
 /// invalid input.
@@ -60,12 +61,12 @@ pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
         return Err(refused(what, 1));
     }
     let plain = text[yaml.clone()].replace("\r\n", "\n").replace('\r', "\n");
-    match serde_yaml::from_str::<Value>(&plain) {
+    match yaml::from_str::<Value>(&plain) {
         Ok(Value::Object(keys)) => Ok(FrontMatter { keys, yaml, body }),
         Ok(Value::Null) => Ok(FrontMatter { keys: Map::new(), yaml, body }),
         Ok(_) => Err(refused("the front matter is not a mapping of keys".to_owned(), 2)),
         Err(error) => {
-            let line = error.location().map_or(1, |location| location.line()) + 1;
+            let line = error.line.unwrap_or(1) + 1;
             Err(refused(format!("the front matter is not valid YAML: {error}"), line))
         }
     }

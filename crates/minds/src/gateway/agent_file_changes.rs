@@ -111,6 +111,7 @@ mod tests {
             is_gone: false,
             displaced_by: None,
             by: by.map(Id::from),
+            program: None,
         }
     }
 

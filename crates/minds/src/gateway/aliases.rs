@@ -16,7 +16,8 @@ use super::vendors::vendor;
 use crate::agent::markdown::leaves_model_open;
 use crate::agent::{ProfileChanged, Profiles};
 use crate::base::Problem;
-use crate::workspace::ProblemReport;
+use crate::workspace::trust::Widening;
+use crate::workspace::{ProblemReport, WorkspaceTrust};
 
 /// The default meanings of names that occur in many agents' files. They apply unless the settings define the names, and
 /// only if vendors' models are used: in a workspace that uses none, a name in a file never causes a request.
@@ -61,6 +62,23 @@ impl GatewaySettings {
     }
 }
 
+/// The place of the widening of a model, which may be named in several files.
+pub const MODELS: &str = "agents and workflows";
+
+/// Whether a model that a file names is not used, because the person has not trusted it: any in a restricted workspace,
+/// and in a trusted one those that answer with a script of the workspace. Other models can only cost what the budget
+/// allows, with keys and addresses that the person has allowed.
+pub fn is_model_held(trust: &WorkspaceTrust, model: &str) -> bool {
+    let is_script = split(model.trim()).0.unwrap_or(model.trim()) == "scripted";
+    trust.is_restricted() || (is_script && !trust.allows(&model_widening(model)))
+}
+
+/// The widening of a file that names a model. It is the same in every file, so that agents can pass on their model.
+pub fn model_widening(model: &str) -> Widening {
+    let sentence = "calls this model, with your key where it has one";
+    Widening::new(MODELS, "model", model.trim(), sentence)
+}
+
 impl RequestQueue {
     /// Whether a vendor can be called, as far as keys are concerned.
     fn may_ask(&self, settings: &GatewaySettings, provider: &str) -> bool {
@@ -77,6 +95,7 @@ impl RequestQueue {
 
     /// Returns the provider and model for an agent whose file has this model name, or none.
     pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
+        let wanted = wanted.filter(|model| !is_model_held(&self.trust, model));
         let wanted = match settings.resolve(wanted, |provider| self.may_ask(settings, provider)) {
             ResolvedModel::Model(model) => model,
             ResolvedModel::NoKey(_) => None,

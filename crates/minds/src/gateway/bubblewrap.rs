@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::hidden_paths::SETTINGS_SHOWN;
 use super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry};
 
 /// Folders that contain the sockets of other programs: desktop sessions, containers, databases, key agents.
@@ -12,66 +13,6 @@ const SOCKET_FOLDERS: [&str; 6] = ["/run", "/var/run", "/var/lib/lxd", "/var/lib
 const NEEDED_OF_RUN: [&str; 3] = ["/run/current-system", "/run/opengl-driver", "/run/wrappers"];
 /// The configuration of name servers, which may be a link into one of those folders.
 const NAME_SERVERS: &str = "/etc/resolv.conf";
-/// Hidden entries of a home that compilers, interpreters and the like need. All other hidden entries are not visible.
-const TOOLS_OF_HOME: [&str; 38] = [
-    ".asdf",
-    ".bun",
-    ".cabal",
-    ".cache",
-    ".cargo",
-    ".conda",
-    ".deno",
-    ".dotnet",
-    ".elan",
-    ".gem",
-    ".ghcup",
-    ".gitconfig",
-    ".gitignore",
-    ".gitignore_global",
-    ".go",
-    ".gradle",
-    ".jenv",
-    ".julia",
-    ".juliaup",
-    ".linuxbrew",
-    ".local",
-    ".m2",
-    ".nix-profile",
-    ".npm",
-    ".nuget",
-    ".nvm",
-    ".opam",
-    ".pixi",
-    ".pnpm-store",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".sdkman",
-    ".stack",
-    ".tool-versions",
-    ".virtualenvs",
-    ".volta",
-    ".yarn",
-];
-/// Files with keys in the entries that are visible.
-const SECRETS_WITHIN: [&str; 14] = [
-    ".cache/huggingface/token",
-    ".cache/huggingface/stored_tokens",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".conda/token",
-    ".gem/credentials",
-    ".gradle/gradle.properties",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/share/gnupg",
-    ".local/share/containers/auth.json",
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".nuget/NuGet/NuGet.Config",
-];
-/// A folder with harmless settings inside a folder that is not visible.
-const SETTINGS_SHOWN: &str = ".config/git";
 
 /// The options with which a program is started.
 pub(super) struct Sandbox<'a> {
@@ -87,12 +28,13 @@ pub(super) struct Sandbox<'a> {
     pub(super) worktree: Option<&'a Path>,
     /// Folders and files with read and write access.
     pub(super) own: &'a [PathBuf],
-    /// Folders that the program cannot see.
+    /// Files and folders that the program cannot see.
     pub(super) hidden: &'a [PathBuf],
+    /// The empty file that hides files. It is only readable in the sandbox, so that a program cannot change anything of
+    /// this computer by it.
+    pub(super) empty: &'a Path,
     /// The person's home.
     pub(super) home: Option<&'a Path>,
-    /// Folders in which programs are found, and the program itself.
-    pub(super) programs: &'a [PathBuf],
     /// Whether the program can use the network.
     pub(super) network: bool,
     /// The size limit of each temporary file system in bytes.
@@ -109,10 +51,10 @@ impl Words {
     }
 
     /// Hides a path by an empty folder or file.
-    fn hide(&mut self, path: &Path) {
+    fn hide(&mut self, path: &Path, empty: &Path) {
         match path.symlink_metadata() {
             Ok(found) if found.is_dir() => self.add(&[&"--tmpfs", &path]),
-            Ok(found) if found.is_file() => self.add(&[&"--dev-bind", &"/dev/null", &path]),
+            Ok(found) if found.is_file() => self.add(&[&"--ro-bind", &empty, &path]),
             // A link is not hidden itself; its target is, if it is among the hidden files.
             _ => {}
         }
@@ -135,8 +77,8 @@ impl Sandbox<'_> {
         words.temporary(&"/dev/shm", self.temporary_bytes);
         self.hide_sockets(&mut words);
         let (within, beside): (Vec<PathBuf>, Vec<PathBuf>) =
-            self.hidden_paths().into_iter().partition(|path| path.starts_with(self.workspace));
-        beside.iter().for_each(|path| words.hide(path));
+            self.hidden.iter().cloned().partition(|path| path.starts_with(self.workspace));
+        beside.iter().for_each(|path| words.hide(path, self.empty));
         if let Some(settings) = self.home.map(|home| home.join(SETTINGS_SHOWN)).filter(|path| path.is_dir()) {
             words.add(&[&"--ro-bind", &settings, &settings]);
         }
@@ -144,7 +86,7 @@ impl Sandbox<'_> {
             words.add(&[&"--bind-try", own, own]);
         }
         self.mount_workspace(&mut words);
-        within.iter().for_each(|path| words.hide(path));
+        within.iter().for_each(|path| words.hide(path, self.empty));
         // Otherwise, root could undo the mounts.
         words.add(&[&"--cap-drop", &"ALL", &"--unshare-all", &"--die-with-parent", &"--new-session"]);
         if self.network {
@@ -169,29 +111,6 @@ impl Sandbox<'_> {
         }
     }
 
-    /// Returns the paths that no confined program sees.
-    fn hidden_paths(&self) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
-        if let Some(home) = self.home.filter(|home| home.parent().is_some()) {
-            let is_needed = |name: &OsStr| {
-                let holds_programs = |place: &PathBuf| {
-                    place
-                        .strip_prefix(home)
-                        .is_ok_and(|below| below.components().next().is_some_and(|first| first.as_os_str() == name))
-                };
-                TOOLS_OF_HOME.iter().any(|tool| name == *tool) || self.programs.iter().any(holds_programs)
-            };
-            let entries = std::fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name());
-            let mut secret: Vec<OsString> =
-                entries.filter(|name| name.to_string_lossy().starts_with('.') && !is_needed(name)).collect();
-            secret.sort();
-            paths.extend(secret.iter().map(|name| home.join(name)));
-            paths.extend(SECRETS_WITHIN.iter().map(|path| home.join(path)));
-        }
-        paths.extend(self.hidden.iter().cloned());
-        paths
-    }
-
     fn mount_workspace(&self, words: &mut Words) {
         match self.stage {
             Some(stage) => words.add(&[&"--bind", &stage, &self.workspace]),
@@ -206,7 +125,7 @@ impl Sandbox<'_> {
                 }
                 (EntryKind::Link(_), _) => {}
                 (EntryKind::Folder, ProgramAccess::Hidden) => words.add(&[&"--tmpfs", &path]),
-                (EntryKind::File, ProgramAccess::Hidden) => words.add(&[&"--dev-bind", &"/dev/null", &path]),
+                (EntryKind::File, ProgramAccess::Hidden) => words.add(&[&"--ro-bind", &self.empty, &path]),
                 (_, ProgramAccess::Read) if self.stage.is_none() => {}
                 (_, ProgramAccess::Read) => words.add(&[&"--ro-bind-try", &path, &path]),
                 (_, ProgramAccess::Write) => words.add(&[&"--bind-try", &path, &path]),
@@ -226,7 +145,7 @@ mod tests {
         WorkspaceEntry { name: name.into(), kind, access }
     }
 
-    fn words(stage: Option<&Path>, network: bool, home: &Path, programs: &[PathBuf]) -> String {
+    fn words(stage: Option<&Path>, network: bool, home: &Path) -> String {
         let entries = [
             entry(".env", EntryKind::File, ProgramAccess::Hidden),
             entry(".workshop", EntryKind::Folder, ProgramAccess::Hidden),
@@ -234,7 +153,7 @@ mod tests {
             entry("link", EntryKind::Link("artifacts".into()), ProgramAccess::Write),
             entry("storage", EntryKind::Folder, ProgramAccess::Read),
         ];
-        let hidden = [home.join("keys")];
+        let hidden = [".ssh", ".netrc", ".config", "missing"].map(|name| home.join(name));
         let sandbox = Sandbox {
             program: Path::new("/bwrap"),
             workspace: Path::new("/w"),
@@ -243,8 +162,8 @@ mod tests {
             worktree: None,
             own: &[],
             hidden: &hidden,
+            empty: Path::new("/empty"),
             home: Some(home),
-            programs,
             network,
             temporary_bytes: Some(1_024),
         };
@@ -256,11 +175,11 @@ mod tests {
     #[test]
     fn a_program_writes_unprotected_entries_and_creates_new_ones_separately() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
-        let staged = words(Some(Path::new("/w/.workshop/programs/1-0")), false, home.path(), &[]);
+        let staged = words(Some(Path::new("/w/.workshop/programs/1-0")), false, home.path());
         for part in [
             "/bwrap --ro-bind / /",
             "--size 1024 --tmpfs /tmp",
-            "--bind /w/.workshop/programs/1-0 /w --dev-bind /dev/null /w/.env --tmpfs /w/.workshop",
+            "--bind /w/.workshop/programs/1-0 /w --ro-bind /empty /w/.env --tmpfs /w/.workshop",
             "--bind-try /w/artifacts /w/artifacts",
             "--symlink artifacts /w/link",
             "--ro-bind-try /w/storage /w/storage",
@@ -269,33 +188,24 @@ mod tests {
             assert!(staged.contains(part), "{part} in {staged}");
         }
         assert!(!staged.contains("--share-net"));
-        let fixed = words(None, true, home.path(), &[]);
-        assert!(fixed.contains("--ro-bind /w /w --dev-bind") && !fixed.contains("--symlink"), "{fixed}");
+        let fixed = words(None, true, home.path());
+        assert!(fixed.contains("--ro-bind /w /w --ro-bind /empty /w/.env") && !fixed.contains("--symlink"), "{fixed}");
         assert!(fixed.contains("--bind-try /w/artifacts /w/artifacts") && !fixed.contains("/w/storage"), "{fixed}");
         assert!(fixed.contains("--share-net"), "{fixed}");
     }
 
     #[test]
-    fn only_hidden_files_that_tools_need_are_visible_in_a_home() {
+    fn hidden_paths_are_covered_by_empty_ones_and_never_by_a_device() {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let at = |name: &str| home.path().join(name);
-        for folder in [".ssh", ".aws", ".config/git", ".cargo", ".own/bin", "Documents", "keys"] {
+        for folder in [".ssh", ".config/git"] {
             std::fs::create_dir_all(at(folder)).expect("folders can be made");
         }
-        for file in [".netrc", ".git-credentials", ".gitconfig", ".cargo/credentials.toml"] {
-            std::fs::write(at(file), "secret").expect("files can be written");
-        }
-        let words = words(None, false, home.path(), &[at(".own/bin")]);
-        for hidden in [".ssh", ".aws", ".config", "keys"] {
-            assert!(words.contains(&format!("--tmpfs {}", at(hidden).display())), "{hidden} in {words}");
-        }
-        for hidden in [".netrc", ".git-credentials", ".cargo/credentials.toml"] {
-            assert!(words.contains(&format!("--dev-bind /dev/null {}", at(hidden).display())), "{hidden} in {words}");
-        }
-        for seen in [".gitconfig", ".own", "Documents"] {
-            assert!(!words.contains(&*at(seen).to_string_lossy()), "{seen} in {words}");
-        }
-        assert!(!words.contains(&format!("--tmpfs {} ", at(".cargo").display())), "{words}");
+        std::fs::write(at(".netrc"), "secret").expect("files can be written");
+        let words = words(None, false, home.path());
+        assert!(words.contains(&format!("--tmpfs {}", at(".ssh").display())), "{words}");
+        assert!(words.contains(&format!("--ro-bind /empty {}", at(".netrc").display())), "{words}");
         assert!(words.contains(&format!("--ro-bind {0} {0}", at(".config/git").display())), "{words}");
+        assert!(!words.contains("/dev/null") && !words.contains("missing"), "{words}");
     }
 }

@@ -2,8 +2,10 @@
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::base::Problem;
+use crate::base::text::nearest;
 pub use crate::mind::CapScope as Scope;
 use crate::workspace::SettingsSection;
 
@@ -49,6 +51,9 @@ pub struct BudgetSettings {
     pub cost_per_agent_per_hour_usd: Option<f64>,
     /// US dollars of each activation.
     pub cost_per_activation_usd: Option<f64>,
+    /// Whether the settings cannot be read, so that nothing may be called.
+    #[serde(skip)]
+    pub(super) is_unread: bool,
 }
 
 impl Default for BudgetSettings {
@@ -71,12 +76,34 @@ impl Default for BudgetSettings {
             cost_per_agent_per_run_usd: None,
             cost_per_agent_per_hour_usd: None,
             cost_per_activation_usd: None,
+            is_unread: false,
         }
     }
 }
 
 impl SettingsSection for BudgetSettings {
     const NAME: &'static str = "budget";
+
+    /// A limit that cannot be read allows nothing; so does a section that is no mapping.
+    fn not_understood(&mut self, key: &str, value: &Value) {
+        let Ok(Value::Object(mut limits)) = serde_json::to_value(&*self) else { return };
+        let meant =
+            if key.is_empty() { Some("calls_per_run") } else { nearest(key, limits.keys().map(String::as_str)) };
+        let Some(meant) = meant.map(str::to_owned).filter(|_| !value.is_null()) else { return };
+        // A number under a mistyped name is still a limit.
+        let wanted = value.as_f64().filter(|number| *number >= 0.0 && !key.is_empty()).unwrap_or(0.0);
+        let lower = limits.get(&meant).and_then(Value::as_f64).map_or(wanted, |present| present.min(wanted));
+        let number = if meant.ends_with("_usd") { Value::from(lower) } else { Value::from(lower as u64) };
+        limits.insert(meant, number);
+        if let Ok(lowered) = serde_json::from_value::<Self>(limits.into()) {
+            *self = Self { is_unread: self.is_unread, ..lowered };
+        }
+    }
+
+    fn unread(&mut self) {
+        self.is_unread = true;
+        self.calls_per_run = Some(0);
+    }
 }
 
 /// The quantity that a limit counts.
@@ -146,6 +173,10 @@ impl BudgetSettings {
 
     /// Returns the problems of invalid limits, which allow nothing until they are corrected.
     pub fn problems(&self) -> Vec<Problem> {
+        let unread = self.is_unread.then(|| {
+            let what = "the limits in the settings could not be read; until then no model is called";
+            Problem::error("settings.yaml", what, "fix the other problems listed for it")
+        });
         let absurd = self.costs().into_iter().filter(|(_, _, usd)| usd.is_some_and(|usd| !is_sane(usd)));
         absurd
             .map(|(name, _, _)| {
@@ -159,6 +190,7 @@ impl BudgetSettings {
                     ),
                 )
             })
+            .chain(unread)
             .collect()
     }
 }
@@ -173,6 +205,8 @@ fn micro_usd(usd: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -184,6 +218,35 @@ mod tests {
             assert_eq!(settings.problems().len(), 1);
         }
         assert!(BudgetSettings::default().problems().is_empty());
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_read_allows_nothing() {
+        for (key, value, limit) in [
+            ("calls_per_run", json!(-1), 0),
+            ("calls_per_run", json!("ten"), 0),
+            ("calls_per_rnu", json!(3), 3),
+            ("calls_per_rnu", json!("x"), 0),
+            ("", json!(5), 0),
+        ] {
+            let mut settings = BudgetSettings::default();
+            settings.not_understood(key, &value);
+            assert_eq!(settings.calls_per_run, Some(limit), "{key} {value}");
+            assert_eq!(settings.cost_per_run_usd, BudgetSettings::default().cost_per_run_usd);
+        }
+        let mut settings = BudgetSettings::default();
+        settings.not_understood("cost_per_run_usd", &json!([]));
+        assert_eq!(settings.cost_per_run_usd, Some(0.0));
+        settings.not_understood("something", &json!(1));
+        assert_eq!(settings.calls_per_run, None, "an unknown word limits nothing");
+    }
+
+    #[test]
+    fn while_the_settings_are_unread_nothing_may_be_called() {
+        let mut settings = BudgetSettings::default();
+        settings.unread();
+        assert!(settings.caps().iter().any(|cap| cap.name == "calls_per_run" && cap.limit == 0));
+        assert!(settings.problems()[0].what.contains("no model is called"));
     }
 
     #[test]

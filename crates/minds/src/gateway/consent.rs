@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::origin::Origin;
 use super::personal_files::{read_small, write_private};
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 
 /// The name of the file in the config folder.
 const FILE: &str = "allowed-addresses.yaml";
@@ -52,7 +52,7 @@ pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Resul
 
 fn read(file: &Path) -> Result<Allowed, Problem> {
     let Some(text) = read_small(file)? else { return Ok(Allowed::new()) };
-    let parsed: Result<Option<Allowed>, _> = serde_yaml::from_str(&text);
+    let parsed: Result<Option<Allowed>, _> = yaml::from_str(&text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         let what = format!("is not a list of addresses by workspace: {error}");
         Problem::error(file.display().to_string(), what, "fix it, or delete it and allow the addresses again")

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::prices::is_version;
 use super::settings::{Choice, GatewaySettings};
+use crate::base::yaml;
 
 /// The embedded list.
 #[derive(Deserialize)]
@@ -20,7 +21,7 @@ struct WindowList {
 }
 
 static WINDOWS: LazyLock<WindowList> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("../../../../assets/windows.yaml")).expect("the embedded list is tested")
+    yaml::from_str(include_str!("../../../../assets/windows.yaml")).expect("the embedded list is tested")
 });
 
 impl GatewaySettings {

@@ -18,6 +18,7 @@ use super::health_monitor::AccessChanged;
 use super::keys::Environment;
 use super::ledger::{BudgetClock, Refusal, Tally, Verdict};
 use super::live_replies::LiveText;
+use super::model_holds::ModelHolds;
 use super::prices::{PriceSettings, Rate, rate};
 use super::programs::ProgramSettings;
 use super::provider::ProviderRequest;
@@ -303,7 +304,7 @@ pub(super) fn enqueue_requests(
         on.bridge.note_over(over.activation.id());
     }
     let questions = &mut *questions;
-    let provider_override = questions.provider_override.clone();
+    let provider_override = questions.provider_override().map(str::to_owned);
     for request in requests.read() {
         match questions.choose(&rules.gateway, request.model.as_deref()) {
             Ok(choice) => {
@@ -356,7 +357,12 @@ fn withdraw(questions: &mut RequestQueue, log: &mut EventLog, question: &InFligh
 }
 
 /// Starts queued requests as slots and limits allow.
-pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLog>, rules: Rules) {
+pub(super) fn admit(
+    mut questions: ResMut<RequestQueue>,
+    mut holds: ResMut<ModelHolds>,
+    mut log: ResMut<EventLog>,
+    rules: Rules,
+) {
     let questions = &mut *questions;
     let now = rules.clock.tick();
     if now.is_multiple_of(MINUTE) {
@@ -376,7 +382,7 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
             let left = questions.ledger.attempts_left(&reserved, &caps);
             let attempts = rules.gateway.retry_policy().attempts.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1);
             reserved.most.calls = attempts.into();
-            match questions.ledger.reserve(request.id, reserved, &caps) {
+            match questions.ledger.reserve(request.id, reserved.clone(), &caps) {
                 Verdict::Reserved => {
                     let fault = rules.health.fault(&choice.provider, &choice.model);
                     let is_limited = fault.is_some_and(|fault| fault.kind == FailureKind::RateLimited);
@@ -392,7 +398,10 @@ pub(super) fn admit(mut questions: ResMut<RequestQueue>, mut log: ResMut<EventLo
                     queue.push_front(Waiting { request, choice, told_place, asked_tick });
                     break;
                 }
-                Verdict::Refused(refusal) => refuse(questions, &mut log, &request, &choice, &refusal),
+                Verdict::Refused(refusal) => {
+                    holds.note_refusal(&choice.provider, reserved, &refusal, now);
+                    refuse(questions, &mut log, &request, &choice, &refusal);
+                }
             }
         }
     }

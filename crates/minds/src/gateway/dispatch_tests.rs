@@ -543,21 +543,21 @@ fn missing_keys_and_unknown_providers_are_retried_when_settings_or_keys_change()
 }
 
 #[test]
-fn a_reached_room_limit_is_a_named_fault_until_it_changes() {
+fn a_reached_limit_is_not_a_fault_of_the_provider() {
     let mut app = room();
-    app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(1);
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_hour = Some(1);
     for id in 1..=4 {
         ask(&mut app, question(id, "a", 1, "hello"));
         tick(&mut app, 6);
     }
     let health = app.world().resource::<ProviderHealth>();
-    let fault = health.faults().into_iter().next().expect("nothing is asked any more");
-    assert_eq!((fault.kind, fault.failures), (FailureKind::OverBudget, 3));
-    assert!(fault.remedy.contains("budget.calls_per_run"));
-    app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(9);
+    assert_eq!((health.faults(), health.state("offline")), (vec![], HealthState::Working));
+    assert_eq!(provider_reports(&app), []);
+    let acts = |app: &App| told::<Budget>(app).into_iter().map(|budget| budget.act.into_owned()).collect::<Vec<_>>();
+    assert_eq!(acts(&app), ["refused"; 3]);
+    app.world_mut().resource_mut::<BudgetSettings>().calls_per_hour = Some(9);
     tick(&mut app, 2);
-    assert_eq!(app.world().resource::<ProviderHealth>().faults(), []);
-    assert_eq!(provider_reports(&app).len(), 2);
+    assert_eq!(acts(&app)[3..], ["freed"], "and it is said when what waited continues");
 }
 
 #[test]

@@ -140,9 +140,9 @@ pub struct ProviderHealth {
     providers: BTreeMap<String, BTreeMap<String, ModelHealth>>,
     /// The number of reports, so that views notice a new one.
     changes: u64,
-    /// The hashes of the settings and limits that this state applies to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    found_under: Option<(u64, u64)>,
+    /// The hash of the settings that this state applies to.
+    #[serde(rename = "settings", skip_serializing_if = "Option::is_none")]
+    found_under: Option<u64>,
 }
 
 impl ProviderHealth {
@@ -171,6 +171,27 @@ impl ProviderHealth {
     pub fn fault(&self, provider: &str, model: &str) -> Option<ProviderFault> {
         let failing = self.providers.get(provider)?.get(model)?.failing.as_ref()?;
         self.fault_in(provider, failing.kind)
+    }
+
+    /// Returns the fault because of which this model cannot be called now: its own, or one that concerns every model of
+    /// its provider and began after this model last answered.
+    pub fn blocking_fault(&self, provider: &str, model: &str) -> Option<ProviderFault> {
+        let models = self.providers.get(provider)?;
+        let known = models.get(model);
+        if known.is_some_and(|health| health.failing.is_some()) {
+            return self.fault(provider, model);
+        }
+        let concerns_it = |failing: &&Failing| {
+            let is_of_all = matches!(failing.kind, FailureKind::Unauthorised | FailureKind::Unavailable);
+            is_of_all && failing.is_reported() && known.is_none_or(|health| health.asked_tick < failing.since_tick)
+        };
+        let kind = models.values().filter_map(|health| health.failing.as_ref()).find(concerns_it)?.kind;
+        self.fault_in(provider, kind)
+    }
+
+    /// Whether any model failed when it was last called.
+    pub(super) fn has_faults(&self) -> bool {
+        self.providers.values().flat_map(BTreeMap::values).any(ModelHealth::fails)
     }
 
     /// Returns the health of a provider, which fails if any of its models fails.
@@ -212,18 +233,10 @@ impl ProviderHealth {
         let models = self.providers.entry(provider.to_owned()).or_default();
         models.insert(model.to_owned(), ModelHealth { asked_tick: at.tick, failing: None });
         models.retain(|_, health| health.failing.is_none() || health.asked_tick + STALE_TICKS > at.tick);
-        for health in models.values_mut() {
-            // The room's limits apply to all of its models, and allowed this request.
-            health.failing.take_if(|failing| failing.kind == FailureKind::OverBudget);
-        }
         forget_oldest(models);
         self.ended(before, |fault| {
-            let has_room = fault.kind == FailureKind::OverBudget;
-            if has_room || fault.models.iter().any(|one| one == model) {
-                HealthState::Working
-            } else {
-                HealthState::Unknown
-            }
+            let is_it = fault.models.iter().any(|one| one == model);
+            if is_it { HealthState::Working } else { HealthState::Unknown }
         })
     }
 
@@ -289,12 +302,10 @@ impl ProviderHealth {
         over.into_iter().map(|fault| HealthChange::Ended { state: state(&fault), fault }).collect()
     }
 
-    /// Compares the hashes of settings and limits with the previous ones, and returns the faults that ended because
-    /// they changed.
-    pub(super) fn found_under(&mut self, settings: u64, caps: u64) -> Vec<HealthChange> {
-        let (known_settings, known_caps) = self.found_under.replace((settings, caps)).unwrap_or((settings, caps));
-        let (other_settings, other_caps) = (known_settings != settings, known_caps != caps);
-        self.reset(|fault| other_settings || (other_caps && fault.kind == FailureKind::OverBudget))
+    /// Compares the hash of the settings with the previous one, and returns the faults that ended because they changed.
+    pub(super) fn found_under(&mut self, settings: u64) -> Vec<HealthChange> {
+        let is_other = self.found_under.replace(settings).is_some_and(|known| known != settings);
+        self.reset(|_| is_other)
     }
 
     /// Starts a new run, in which the state of every provider is unknown.
@@ -333,13 +344,9 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
     }
 }
 
-/// Whether a failure concerns the provider: not if we cancelled the request, or if a budget of one agent was reached.
+/// Whether a failure concerns the provider: not if we cancelled the request, or did not send it because of a limit.
 fn concerns_provider(failure: &ModelFailure) -> bool {
-    match failure.kind {
-        FailureKind::Cancelled | FailureKind::PutOff => false,
-        FailureKind::OverBudget => failure.cap.as_ref().is_none_or(|cap| cap.scope.is_of_room()),
-        _ => true,
-    }
+    !matches!(failure.kind, FailureKind::Cancelled | FailureKind::PutOff | FailureKind::OverBudget)
 }
 
 /// Whether the failure may be caused by this one request rather than by the provider.

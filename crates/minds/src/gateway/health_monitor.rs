@@ -4,7 +4,6 @@ use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::budget::BudgetSettings;
 use super::health::{AnswerTime, HealthChange, HealthState, ProviderHealth};
 use super::settings::GatewaySettings;
 use super::user_overrides::TrialUsed;
@@ -31,12 +30,11 @@ pub(super) fn judge(
     mut health: ResMut<ProviderHealth>,
     mut log: ResMut<EventLog>,
     settings: Res<GatewaySettings>,
-    budget: Res<BudgetSettings>,
     clock: Res<SimClock>,
 ) {
     let mut changes = Vec::new();
-    if settings.is_changed() || budget.is_changed() {
-        changes.extend(health.found_under(hash(&*settings), hash(&*budget)));
+    if settings.is_changed() {
+        changes.extend(health.found_under(hash(&*settings)));
     }
     for AccessChanged {} in accesses.read() {
         changes.extend(health.reset(|_| true));
@@ -89,7 +87,8 @@ fn record(change: &HealthChange, health: &ProviderHealth) -> EventDraft {
     })
 }
 
-fn hash(settings: &impl Serialize) -> u64 {
+/// Returns a hash of settings, to notice that they changed.
+pub(super) fn hash(settings: &impl Serialize) -> u64 {
     let mut hasher = HashWriter::default();
     // An unserializable value has the same hash each time.
     let _ = serde_json::to_writer(&mut hasher, settings);

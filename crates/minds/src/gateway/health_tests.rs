@@ -24,8 +24,8 @@ fn works(health: &mut ProviderHealth, tick: u64, model: &str) -> Vec<HealthChang
 
 #[test]
 fn every_kind_of_failure_is_reported_once_and_so_is_its_end() {
-    use FailureKind::{Malformed, OverBudget, RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
-    for kind in [Unauthorised, RateLimited, Unavailable, TimedOut, Malformed, Rejected, OverBudget] {
+    use FailureKind::{Malformed, RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
+    for kind in [Unauthorised, RateLimited, Unavailable, TimedOut, Malformed, Rejected] {
         let mut health = ProviderHealth::default();
         assert_eq!(health.state("openai"), HealthState::Unknown);
         let told: Vec<_> = (10..20).flat_map(|tick| fails(&mut health, tick, "m", kind)).collect();
@@ -85,16 +85,36 @@ fn failures_that_are_not_the_providers_are_not_counted() {
         waits_in_real_time: false,
     };
     let mut capped = failure(FailureKind::OverBudget);
-    for scope in [CapScope::AgentRun, CapScope::AgentHour, CapScope::Activation] {
+    use CapScope::{Activation, AgentHour, AgentRun, Hour, Outside, Run};
+    for scope in [AgentRun, AgentHour, Activation, Hour, Run, Outside] {
         capped.cap = Some(Box::new(of(scope)));
-        assert_eq!(health.record_answer(at(2), "openai", "m", Err(&capped)), [], "{scope:?} stops only whose it is");
+        assert_eq!(health.record_answer(at(2), "openai", "m", Err(&capped)), [], "{scope:?} is our own limit");
     }
-    capped.cap = Some(Box::new(of(CapScope::Hour)));
-    assert_eq!(health.record_answer(at(3), "openai", "m", Err(&capped)).len(), 1);
+    assert_eq!((health.state("openai"), health.has_faults()), (HealthState::Unknown, false));
     let mut question = failure(FailureKind::Rejected);
     question.status = Some(400);
     let mut told = || health.record_answer(at(4), "other", "m", Err(&question)).len();
     assert_eq!([told(), told(), told()], [0, 1, 0], "one question may be odd, two in a row are not");
+}
+
+#[test]
+fn a_provider_that_is_away_blocks_every_model_that_has_not_answered_since() {
+    for (kind, is_of_all) in [
+        (FailureKind::Unavailable, true),
+        (FailureKind::Unauthorised, true),
+        (FailureKind::Rejected, false),
+        (FailureKind::RateLimited, false),
+    ] {
+        let mut health = ProviderHealth::default();
+        works(&mut health, 1, "earlier");
+        fails(&mut health, 2, "m", kind);
+        let blocks = |health: &ProviderHealth, model: &str| health.blocking_fault("openai", model).is_some();
+        assert!(blocks(&health, "m"), "{kind:?}");
+        assert_eq!((blocks(&health, "new"), blocks(&health, "earlier")), (is_of_all, is_of_all), "{kind:?}");
+        assert!(health.blocking_fault("other", "m").is_none());
+        works(&mut health, 3, "earlier");
+        assert!(blocks(&health, "m") && !blocks(&health, "earlier"), "{kind:?}");
+    }
 }
 
 #[test]
@@ -109,13 +129,10 @@ fn a_fault_of_an_unused_model_expires() {
 #[test]
 fn only_changed_settings_reset_faults() {
     let mut health = ProviderHealth::default();
-    assert_eq!(health.found_under(1, 1), []);
+    assert_eq!(health.found_under(1), []);
     fails(&mut health, 1, "m", FailureKind::Unauthorised);
-    fails(&mut health, 1, "capped", FailureKind::OverBudget);
-    assert_eq!(health.found_under(1, 1), []);
-    let ended = health.found_under(1, 2);
-    assert!(matches!(&ended[..], [HealthChange::Ended { fault, .. }] if fault.kind == FailureKind::OverBudget));
-    let ended = health.found_under(2, 2);
+    assert_eq!(health.found_under(1), []);
+    let ended = health.found_under(2);
     assert!(matches!(&ended[..], [HealthChange::Ended { state: HealthState::Unknown, .. }]));
     assert_eq!(health.state("openai"), HealthState::Unknown);
 }
@@ -124,8 +141,8 @@ proptest! {
     /// In any sequence of events, the reported beginnings and ends of failures add up to the current failures.
     #[test]
     fn reported_beginnings_and_ends_add_up(answers in proptest::collection::vec((0..3_usize, 0..6_usize), 0..80)) {
-        use FailureKind::{OverBudget, RateLimited, Rejected, Unauthorised, Unavailable};
-        let kinds = [Unauthorised, RateLimited, Unavailable, Rejected, OverBudget];
+        use FailureKind::{RateLimited, Rejected, TimedOut, Unauthorised, Unavailable};
+        let kinds = [Unauthorised, RateLimited, Unavailable, Rejected, TimedOut];
         let mut health = ProviderHealth::default();
         let mut told: std::collections::BTreeSet<String> = Default::default();
         for (tick, (model, outcome)) in answers.into_iter().enumerate() {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::prices::is_version;
 use super::settings::{Choice, GatewaySettings};
+use crate::base::yaml;
 
 /// The embedded list.
 #[derive(Deserialize)]
@@ -21,7 +22,7 @@ struct ImageList {
 }
 
 static TAKERS: LazyLock<ImageList> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("../../../../assets/images.yaml")).expect("the embedded list is tested")
+    yaml::from_str(include_str!("../../../../assets/images.yaml")).expect("the embedded list is tested")
 });
 
 impl GatewaySettings {

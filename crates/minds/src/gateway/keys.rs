@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::consent;
 use super::origin::Origin;
 use super::personal_files::read_small;
+use super::private_variables;
 use super::redaction::{REDACTED, Redactor};
 use super::vendor::Vendor;
 use super::vendors::VENDORS;
@@ -76,7 +77,7 @@ impl Environment {
     /// folder.
     pub fn of_process() -> Self {
         let wanted = |name: &str| is_key(name) || name.ends_with("_BASE_URL");
-        let vars = std::env::vars_os()
+        let vars = private_variables::variables()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| wanted(name) && !value.trim().is_empty())
             .collect();

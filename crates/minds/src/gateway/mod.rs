@@ -14,6 +14,9 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+pub mod command_code;
+#[cfg(target_os = "linux")]
+mod confined_start;
 pub mod consent;
 mod context_windows;
 mod cooldowns;
@@ -26,11 +29,17 @@ pub mod exchanges;
 pub mod failure;
 pub mod gemini;
 pub mod genai_client;
+mod git_protection;
+#[cfg(target_os = "linux")]
+mod guarded_attributes;
 pub mod health;
 mod health_monitor;
+mod hidden_paths;
 mod image_models;
 pub mod key_storage;
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod landlock_access;
 pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
@@ -39,6 +48,11 @@ mod local_proxy;
 pub mod mcp;
 pub mod mcp_forwarder;
 pub mod messages;
+mod model_holds;
+#[cfg(test)]
+mod model_holds_tests;
+#[cfg(target_os = "linux")]
+mod namespaces;
 pub mod ollama;
 pub mod openai;
 pub mod origin;
@@ -46,6 +60,7 @@ mod outside_traffic;
 pub mod peers;
 mod personal_files;
 pub mod prices;
+pub mod private_variables;
 mod process;
 mod program_access;
 pub mod programs;
@@ -69,6 +84,8 @@ pub mod slack;
 mod slack_systems;
 pub mod supervisor;
 pub mod tool_call_assembly;
+pub mod trusted_workspaces;
+pub mod unconfined;
 pub mod user_overrides;
 #[cfg(test)]
 mod user_overrides_tests;
@@ -91,6 +108,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
+pub use command_code::{CodeCheck, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -114,7 +132,7 @@ pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_he
 pub use worker_call::WorkerCall;
 pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 
-use crate::agent::{AgentRemoved, ProfileChanged, Profiles};
+use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
@@ -123,7 +141,8 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
-use crate::simulation::Explain;
+use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsChanged, TryModel};
+use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
 use provider::SimulatedProvider;
@@ -153,17 +172,22 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<mcp::McpSettings>().add_settings::<mcp::McpServersWritten>();
     // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
+    app.init_resource::<Roster>().init_resource::<AttentionSettings>();
+    app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
     app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
+        .init_resource::<model_holds::ModelHolds>()
         .init_resource::<SimulatedProviders>()
         .init_resource::<InputQueue<ModelReply>>();
     if !app.world().contains_resource::<GatewayEnvironment>() {
         app.insert_resource(GatewayEnvironment(Environment::of_process()));
     }
+    // Owned by a layer below; registered here as well, so that this layer runs without its systems.
+    app.init_resource::<InputQueue<TrustChanged>>();
     app.add_input::<MinutePassed>()
         .add_input::<ProviderOverride>()
         .add_input::<TrialUsed>()
@@ -204,6 +228,7 @@ pub fn plugin(app: &mut App) {
             user_overrides::apply_user_overrides,
             embedding::book,
             health_monitor::judge,
+            model_holds::update,
             servers::read,
             servers::apply_server_events,
             sandbox_detection::apply_sandbox_detection,
@@ -224,6 +249,8 @@ pub fn plugin(app: &mut App) {
             worker_calls::dispatch::<WebCommand>,
             slack_systems::dispatch,
             user_overrides::check_budget,
+            user_overrides::check_sandboxes,
+            trusted_workspaces::follow_trust_file,
             dispatch::count_exchanges,
         )
             .chain()
@@ -231,6 +258,7 @@ pub fn plugin(app: &mut App) {
     );
     crate::schedule::saved::register::<saved::GatewaySaved>(app);
     crate::schedule::saved::register::<health::HealthSaved>(app);
+    crate::schedule::saved::register::<model_holds::ModelHoldsSaved>(app);
     crate::schedule::saved::register::<SeenToolDescriptions>(app);
     crate::schedule::saved::register::<slack::SlackAccess>(app);
 }
@@ -255,6 +283,7 @@ pub fn start_run(world: &mut World) {
     questions.reached = None;
     questions.provider_override = provider_override;
     world.resource_mut::<ProviderHealth>().start_run();
+    world.resource_mut::<model_holds::ModelHolds>().start_run();
 }
 
 /// Ends a run of the workspace: if no work is left, scripts start from the beginning in the next run; otherwise they

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::address::ServerOwner;
 use super::settings::Choice;
+use crate::base::yaml;
 use crate::mind::Usage;
 use crate::workspace::SettingsSection;
 
@@ -97,7 +98,7 @@ struct PriceList {
 }
 
 static PRICES: LazyLock<PriceList> = LazyLock::new(|| {
-    serde_yaml::from_str(include_str!("../../../../assets/prices.yaml")).expect("the embedded price list is tested")
+    yaml::from_str(include_str!("../../../../assets/prices.yaml")).expect("the embedded price list is tested")
 });
 
 /// The date and the source of the embedded list.

@@ -62,8 +62,7 @@ pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
             () => continue,
         };
         let access = match () {
-            // Git needs to read its own folder.
-            () if is_closed_name(&name.to_string_lossy()) && name != ".git" => ProgramAccess::Hidden,
+            () if is_hidden(&name) => ProgramAccess::Hidden,
             () if refused(workspace, &name).is_some() => ProgramAccess::Read,
             () => ProgramAccess::Write,
         };
@@ -72,6 +71,17 @@ pub(super) fn entries(workspace: &Path) -> io::Result<Vec<WorkspaceEntry>> {
     entries.sort_by(|one, other| one.name.cmp(&other.name));
     protect_targets(workspace, &mut entries);
     Ok(entries)
+}
+
+/// Whether programs cannot see the content of an entry with this name. Git needs to read its own folder.
+fn is_hidden(name: &OsStr) -> bool {
+    is_closed_name(&name.to_string_lossy()) && name != ".git"
+}
+
+/// Returns the paths in a workspace whose content programs cannot see, for a program that runs in a part of it.
+pub(super) fn hidden_in(workspace: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(workspace).into_iter().flatten().flatten();
+    entries.filter(|entry| is_hidden(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
 /// If a protected path is a link to another folder of the workspace, protects that folder, too.
@@ -121,6 +131,9 @@ mod tests {
         assert_eq!(with(ProgramAccess::Write), ["README.md", "artifacts", "src"]);
         assert_eq!(with(ProgramAccess::Hidden), [".env", ".mcp.json", ".workshop"]);
         assert_eq!(entries.len(), PROTECTED_PATHS.len() + 10);
+        let mut hidden = hidden_in(folder.path());
+        hidden.sort();
+        assert_eq!(hidden, [".env", ".mcp.json", ".workshop"].map(at));
         let is_refused = |name: &str| refused(folder.path(), OsStr::new(name)).is_some();
         for place in PROTECTED_PATHS {
             assert!(is_refused(place.name), "{}", place.name);

@@ -13,11 +13,15 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
+use super::command_code::{CodeCheck, SeenCode};
+use super::git_protection;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
-use super::sandbox::{Confinement, Limits, Rights};
+use super::program_access::hidden_in;
+use super::sandbox::{Confinement, Level, Limits, Rights};
 use crate::base::Id;
+use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
 use crate::workspace::{Range, SettingsSection};
 
 /// How long the remaining output of an ended program may take to arrive.
@@ -96,6 +100,10 @@ pub struct ProgramOrder {
     pub timeout_secs: Option<f64>,
     /// The settings.
     pub settings: ProgramSettings,
+    /// Observes which files of the workspace it changes; `None` if nobody needs to know.
+    pub observer: Option<ProgramObserver>,
+    /// What to do with the files that it runs.
+    pub code: CodeCheck,
 }
 
 /// A command from the world to the worker for programs.
@@ -125,6 +133,8 @@ pub enum ProgramEnd {
     Stopped,
     /// It could not be started, with the reason.
     NotStarted(String),
+    /// It was not started, because only the contents of the files that it runs were wanted, or others are expected.
+    Seen(SeenCode),
 }
 
 /// A program that has ended.
@@ -140,12 +150,21 @@ pub struct ProgramEnded {
     pub stdout: String,
     /// The standard error output.
     pub stderr: String,
+    /// The files of the workspace that it changed, if it was observed.
+    pub changed: ChangedByProgram,
 }
 
 impl ProgramEnded {
     /// Creates the report of a program that could not be started.
     pub fn not_started(id: Id, why: String) -> Self {
-        Self { id, how: ProgramEnd::NotStarted(why), secs: 0.0, stdout: String::new(), stderr: String::new() }
+        Self {
+            id,
+            how: ProgramEnd::NotStarted(why),
+            secs: 0.0,
+            stdout: String::new(),
+            stderr: String::new(),
+            changed: ChangedByProgram::default(),
+        }
     }
 
     /// Removes secrets from the output.
@@ -175,22 +194,43 @@ impl ProgramPlace {
     }
 }
 
-/// Runs a program to its end.
-pub(super) async fn run(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+/// Runs a program to its end, and finds out what it changed.
+pub(super) async fn run(mut order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+    let observed = begin_observing(order.observer.take(), true).await;
     let begun = Instant::now();
     let id = order.id.clone();
-    match run_in(order, place, cancel).await {
-        Ok((how, said, complained)) => {
-            ProgramEnded { id, how, secs: begun.elapsed().as_secs_f64(), stdout: said, stderr: complained }
-        }
-        Err(why) => ProgramEnded::not_started(id, why),
+    let ended = run_in(order, place, cancel).await;
+    let secs = begun.elapsed().as_secs_f64();
+    let changed = end_observing(observed).await;
+    match ended {
+        Ok((how, stdout, stderr)) => ProgramEnded { id, how, secs, stdout, stderr, changed },
+        Err(why) => ProgramEnded { changed, ..ProgramEnded::not_started(id, why) },
     }
+}
+
+/// Starts to attribute changes of files to the agent that runs a program.
+pub(super) async fn begin_observing(observer: Option<ProgramObserver>, is_confined: bool) -> Option<ObservedProgram> {
+    let mut observer = observer?;
+    observer.owner.is_confined = is_confined && Confinement::of_this_computer().level() != Level::None;
+    tokio::task::spawn_blocking(move || observer.begin()).await.ok().flatten()
+}
+
+/// Ends that after the program has ended. Returns what it changed.
+pub(super) async fn end_observing(observed: Option<ObservedProgram>) -> ChangedByProgram {
+    let Some(observed) = observed else { return ChangedByProgram::default() };
+    tokio::task::spawn_blocking(move || observed.end()).await.unwrap_or_default()
 }
 
 type Ran = (ProgramEnd, String, String);
 
 async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
-    let ProgramOrder { words, root, folder, timeout_secs, settings, .. } = order;
+    let ProgramOrder { words, root, folder, timeout_secs, settings, code, .. } = order;
+    if let Some(workspace) = place.workspace.clone().filter(|_| !code.files.is_empty()) {
+        let looked = tokio::task::spawn_blocking(move || code.unexpected(&workspace)).await;
+        if let Some(seen) = looked.map_err(|_| "the files that it runs cannot be read".to_owned())? {
+            return Ok((ProgramEnd::Seen(seen), String::new(), String::new()));
+        }
+    }
     let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
     let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
     let too_much = CancellationToken::new();
@@ -246,6 +286,9 @@ pub(super) fn start(
     place: &ProgramPlace,
 ) -> Result<(RunningProgram, ChildStdout, ChildStderr), String> {
     let workspace = place.workspace.clone().ok_or("there is no workspace to run it in")?;
+    let mut hidden: Vec<PathBuf> = place.hidden.iter().cloned().collect();
+    // In a part of the workspace, the keys of the whole workspace are hidden, too.
+    hidden.extend(root.iter().flat_map(|_| hidden_in(&workspace)));
     let workspace = root.map_or(workspace.clone(), |root| workspace.join(root));
     let workspace = workspace.canonicalize().map_err(|error| format!("the workspace cannot be opened: {error}"))?;
     let at = workspace.join(folder);
@@ -267,7 +310,7 @@ pub(super) fn start(
         folder: &workspace,
         new_entries: true,
         network: settings.network,
-        hidden: place.hidden.as_slice(),
+        hidden: &hidden,
         limits: Some(limits),
     };
     let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);
@@ -275,6 +318,7 @@ pub(super) fn start(
     start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");
     let usual = USUAL_VARIABLES.iter().filter(|name| **name != "TERM");
     start.envs(usual.filter_map(|name| Some((*name, std::env::var_os(name)?))));
+    start.envs(git_protection::variables());
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     start.process_group(0);

@@ -15,6 +15,10 @@ use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ModelReply, ModelRequest, ScriptPlace, Usage};
 use crate::schedule::TICKS_PER_SEC;
 use crate::simulation::ActivityId;
+use crate::workspace::WorkspaceTrust;
+
+/// The provider of a workspace that is not trusted, unless the person names one.
+const OFFLINE: &str = "offline";
 
 /// How much earlier a request must have been made to precede one that is a step more urgent: ten simulated minutes, in
 /// ticks. So urgent requests do not wait long for less urgent ones, and no request waits forever.
@@ -102,6 +106,9 @@ pub struct RequestQueue {
     /// The provider that replaces everyone's own choice in this run.
     #[serde(rename = "stand_in", skip_serializing_if = "Option::is_none")]
     pub(super) provider_override: Option<String>,
+    /// What the person trusts of the workspace, and so which models it may name.
+    #[serde(skip)]
+    pub(super) trust: WorkspaceTrust,
     /// The positions of agents in their scripts, by script and agent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) scripts: BTreeMap<String, BTreeMap<Id, ScriptPlace>>,
@@ -149,7 +156,8 @@ impl RequestQueue {
 
     /// Returns the provider that replaces everyone's own choice in this run, if there is one.
     pub fn provider_override(&self) -> Option<&str> {
-        self.provider_override.as_deref()
+        // A workspace that is not trusted names no model.
+        self.provider_override.as_deref().or(self.trust.is_restricted().then_some(OFFLINE))
     }
 
     /// Queues a request according to its urgency.

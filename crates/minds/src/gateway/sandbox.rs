@@ -11,8 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
+use super::supervisor::TRY_NAMESPACES;
+
 /// The argument that starts this program as the supervisor of another.
 pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
+/// The environment variable by which a person chooses the kind of sandbox: a [`Level::word`]. Nothing in a workspace can
+/// set it, and a kind that does not work here means that every command needs approval.
+pub const SANDBOX_VARIABLE: &str = "WORKSHOP_SANDBOX";
+
 /// The kind of sandbox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
@@ -26,6 +32,18 @@ pub enum Level {
 }
 
 impl Level {
+    /// All kinds, the best first.
+    pub const ALL: [Self; 3] = [Self::Bubblewrap, Self::Landlock, Self::None];
+
+    /// The name by which a person chooses it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bubblewrap => "bubblewrap",
+            Self::Landlock => "landlock",
+            Self::None => "none",
+        }
+    }
+
     /// Describes the sandbox for a person.
     pub fn description(self) -> &'static str {
         match self {
@@ -34,8 +52,9 @@ impl Level {
                  places, and have no network access unless allowed"
             }
             Self::Landlock => {
-                "Landlock: programs can only write in the workspace except to guarded places, cannot create anything \
-                 at its top level, and have no network access unless allowed; they can read what you can read"
+                "Landlock: programs cannot read keys, can only write in the workspace except to guarded places, cannot \
+                 create anything at its top level, and cannot use TCP unless allowed; they can reach sockets of other \
+                 programs"
             }
             Self::None => "none: programs that you allow can do whatever you can",
         }
@@ -53,7 +72,7 @@ pub struct Rights<'a> {
     pub network: bool,
     /// Folders and files outside of the workspace with read and write access, such as those with its login.
     pub own: &'a [PathBuf],
-    /// Folders that are hidden if the sandbox supports that: those with the person's keys.
+    /// Files and folders that are hidden: those with the person's keys.
     pub hidden: &'a [PathBuf],
     /// The resource limits, if there are any.
     pub limits: Option<Limits>,
@@ -74,9 +93,11 @@ pub struct Limits {
 #[derive(Clone, Debug)]
 pub struct Confinement {
     level: Level,
-    /// Whether bubblewrap is installed but not permitted to create a sandbox.
-    is_bubblewrap_forbidden: bool,
+    /// Why it is this kind, if that is not only because it is the best one that works here.
+    reason: Option<String>,
     bubblewrap: PathBuf,
+    /// Whether programs get namespaces of their own under Landlock.
+    namespaces: bool,
     /// The path of this program, if it can be the supervisor of others.
     watcher: Option<PathBuf>,
 }
@@ -84,31 +105,41 @@ pub struct Confinement {
 impl Confinement {
     /// Returns the support of this computer, which is detected once.
     pub fn of_this_computer() -> &'static Self {
-        static FOUND: LazyLock<Confinement> = LazyLock::new(Confinement::find);
+        static FOUND: LazyLock<Confinement> =
+            LazyLock::new(|| Confinement::find(&std::env::var(SANDBOX_VARIABLE).unwrap_or_default()));
         &FOUND
+    }
+
+    /// Returns the support of this computer with this kind of sandbox; `None` if it does not work here.
+    pub fn of_kind(level: Level) -> Option<Self> {
+        let found = Self::find(level.word());
+        (found.level == level).then_some(found)
     }
 
     /// Returns a configuration without a sandbox, but with a supervisor if possible.
     pub(super) fn none() -> &'static Self {
         static NONE: LazyLock<Confinement> = LazyLock::new(|| Confinement {
             level: Level::None,
-            is_bubblewrap_forbidden: false,
+            reason: None,
             bubblewrap: PathBuf::new(),
+            namespaces: false,
             watcher: watcher(),
         });
         &NONE
     }
 
-    fn find() -> Self {
-        let watcher = watcher();
-        let bubblewrap = in_path("bwrap");
-        let level = match (&bubblewrap, &watcher) {
-            (Some(bubblewrap), Some(_)) if bubblewrap_works(bubblewrap) => Level::Bubblewrap,
-            (_, Some(_)) if super::supervisor::landlock_works() => Level::Landlock,
-            _ => Level::None,
+    /// Detects the kind of sandbox that a person wants, or the best one if that is empty.
+    fn find(wanted: &str) -> Self {
+        let (watcher, bubblewrap) = (watcher(), in_path("bwrap"));
+        let works = |level: Level| match (level, &watcher) {
+            (Level::None, _) => true,
+            (_, None) => false,
+            (Level::Bubblewrap, _) => bubblewrap.as_deref().is_some_and(bubblewrap_works),
+            (Level::Landlock, _) => landlock_works(),
         };
-        let is_bubblewrap_forbidden = bubblewrap.is_some() && level != Level::Bubblewrap;
-        Self { level, is_bubblewrap_forbidden, bubblewrap: bubblewrap.unwrap_or_default(), watcher }
+        let (level, reason) = choose(wanted, works, bubblewrap.is_some());
+        let namespaces = level == Level::Landlock && watcher.as_deref().is_some_and(namespaces_work);
+        Self { level, reason, bubblewrap: bubblewrap.unwrap_or_default(), namespaces, watcher }
     }
 
     /// Returns the kind of sandbox that is used.
@@ -118,12 +149,27 @@ impl Confinement {
 
     /// Describes the sandbox that is used, and why a better one is not, for a person.
     pub fn summary(&self) -> String {
-        let words = self.level.description();
-        match self.is_bubblewrap_forbidden {
-            true => {
-                format!("{words} (bubblewrap is installed, but this system does not let it create user namespaces)")
-            }
-            false => words.to_owned(),
+        let mut words = self.level.description().to_owned();
+        if self.level == Level::Landlock && !self.namespaces {
+            words.push_str(
+                ", can send datagrams (UDP), and can change rights and times of files, which are put back in guarded \
+                 places (this system does not let them have namespaces)",
+            );
+        }
+        match &self.reason {
+            Some(reason) => format!("{words} ({reason})"),
+            None => words,
+        }
+    }
+
+    /// Returns what a person can do for a better sandbox; `None` if this is the best one.
+    pub fn remedy(&self) -> Option<String> {
+        let is_chosen = std::env::var_os(SANDBOX_VARIABLE).is_some_and(|wanted| !wanted.is_empty());
+        match self.level {
+            Level::Bubblewrap => None,
+            _ if !cfg!(target_os = "linux") => None,
+            _ if is_chosen => Some(format!("unset {SANDBOX_VARIABLE}")),
+            _ => Some("install bubblewrap, and make sure that the system allows user namespaces".to_owned()),
         }
     }
 
@@ -138,17 +184,22 @@ impl Confinement {
                 all.push("--network".into());
             }
             all.extend(rights.own.iter().flat_map(|path| ["--own".into(), path.into()]));
+            let variable = |name: &str| std::env::var_os(name).filter(|value| Path::new(value).is_absolute());
+            all.extend(variable("HOME").into_iter().flat_map(|home| ["--home".into(), home]));
+            let own = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"].into_iter().filter_map(variable);
+            let hidden = own.chain(rights.hidden.iter().map(Into::into));
+            all.extend(hidden.flat_map(|folder| ["--hide".into(), folder]));
+        }
+        if self.level == Level::Landlock {
+            // A program that runs for days is left alone: the person may change these, too.
+            let put_back = rights.new_entries.then_some("--put-back");
+            all.extend(self.namespaces.then_some("--namespaces").into_iter().chain(put_back).map(OsString::from));
         }
         if self.level == Level::Bubblewrap {
             all.extend(["--bubblewrap".into(), self.bubblewrap.clone().into()]);
             if rights.new_entries {
                 all.push("--new-entries".into());
             }
-            let variable = |name: &str| std::env::var_os(name).filter(|value| Path::new(value).is_absolute());
-            all.extend(variable("HOME").into_iter().flat_map(|home| ["--home".into(), home]));
-            let own = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"].into_iter().filter_map(variable);
-            let hidden = own.chain(rights.hidden.iter().map(Into::into));
-            all.extend(hidden.flat_map(|folder| ["--hide".into(), folder]));
         }
         if let Some(limits) = rights.limits {
             all.extend(["--memory".into(), limits.memory_bytes.to_string().into()]);
@@ -161,11 +212,48 @@ impl Confinement {
     }
 }
 
+/// Chooses the kind of sandbox: the one that a person wants, otherwise the best one that works. Also returns the reason if
+/// that is worth mentioning.
+fn choose(wanted: &str, works: impl Fn(Level) -> bool, has_bubblewrap: bool) -> (Level, Option<String>) {
+    if wanted.is_empty() {
+        let best = Level::ALL.into_iter().find(|level| works(*level)).unwrap_or(Level::None);
+        let is_forbidden = has_bubblewrap && best != Level::Bubblewrap;
+        let reason = "bubblewrap is installed, but this system does not let it create user namespaces";
+        return (best, is_forbidden.then(|| reason.to_owned()));
+    }
+    match Level::ALL.into_iter().find(|level| level.word() == wanted) {
+        Some(level) if works(level) => (level, Some(format!("chosen by {SANDBOX_VARIABLE}"))),
+        Some(_) => (Level::None, Some(format!("{SANDBOX_VARIABLE} is {wanted}, which does not work here"))),
+        None => {
+            let all = Level::ALL.map(Level::word).join(", ");
+            (Level::None, Some(format!("{SANDBOX_VARIABLE} is {wanted:?}, which is none of {all}")))
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn landlock_works() -> bool {
+    super::landlock_access::is_supported()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn landlock_works() -> bool {
+    false
+}
+
 /// Whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
 fn bubblewrap_works(bubblewrap: &Path) -> bool {
     let mut try_it = Command::new(bubblewrap);
     try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
     try_it.args(["--size", "4096", "--tmpfs", "/tmp", "--unshare-all", "--", "true"]);
+    try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    try_it.status().is_ok_and(|status| status.success())
+}
+
+/// Whether the system lets programs under Landlock have namespaces of their own.
+fn namespaces_work(watcher: &Path) -> bool {
+    let mut try_it = Command::new(watcher);
+    try_it.args([SUPERVISOR_ARGUMENT, TRY_NAMESPACES, "--", "nothing"]).env_clear();
     try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     try_it.status().is_ok_and(|status| status.success())
 }
@@ -204,8 +292,9 @@ mod tests {
     fn wrapped(level: Level, watcher: Option<&str>, network: bool) -> Vec<String> {
         let confinement = Confinement {
             level,
-            is_bubblewrap_forbidden: false,
+            reason: None,
             bubblewrap: "/bwrap".into(),
+            namespaces: true,
             watcher: watcher.map(PathBuf::from),
         };
         let (hidden, own) = ([PathBuf::from("/keys")], [PathBuf::from("/home/me/.agent")]);
@@ -222,17 +311,36 @@ mod tests {
             wrapped(Level::None, Some("/workshop"), false),
             ["/workshop", SUPERVISOR_ARGUMENT, "--", "git", "--all"]
         );
-        assert_eq!(
-            wrapped(Level::Landlock, Some("/workshop"), false),
-            ["/workshop", SUPERVISOR_ARGUMENT, "--within", "/w", "--own", "/home/me/.agent", "--", "git", "--all"]
-        );
-        let words = wrapped(Level::Bubblewrap, Some("/workshop"), true).join(" ");
-        for part in [
-            "--within /w --network --own /home/me/.agent --bubblewrap /bwrap --new-entries",
-            "--hide /keys",
-            "-- git --all",
+        let landlock = wrapped(Level::Landlock, Some("/workshop"), false).join(" ");
+        assert!(!landlock.contains("bubblewrap") && !landlock.contains("--network"), "{landlock}");
+        for (words, parts) in [
+            (landlock, ["--within /w --own /home/me/.agent", "--hide /keys --namespaces --put-back", "-- git --all"]),
+            (
+                wrapped(Level::Bubblewrap, Some("/workshop"), true).join(" "),
+                [
+                    "--within /w --network --own /home/me/.agent",
+                    "--hide /keys --bubblewrap /bwrap --new-entries",
+                    "-- git --all",
+                ],
+            ),
         ] {
-            assert!(words.contains(part), "{part} in {words}");
+            for part in parts {
+                assert!(words.contains(part), "{part} in {words}");
+            }
         }
+    }
+
+    #[test]
+    fn a_person_chooses_a_sandbox_that_works_or_every_command_needs_approval() {
+        let landlock_only = |level| level != Level::Bubblewrap;
+        let chosen = |wanted: &str| choose(wanted, landlock_only, true);
+        assert!(matches!(chosen(""), (Level::Landlock, Some(reason)) if reason.contains("user namespaces")));
+        assert!(matches!(chosen("landlock"), (Level::Landlock, Some(reason)) if reason.contains("chosen by")));
+        assert!(matches!(chosen("none"), (Level::None, Some(reason)) if reason.contains("chosen by")));
+        assert!(matches!(chosen("bubblewrap"), (Level::None, Some(reason)) if reason.contains("does not work here")));
+        assert!(matches!(chosen("Landlock"), (Level::None, Some(reason)) if reason.contains("none of")));
+        assert_eq!(choose("", |_| true, true), (Level::Bubblewrap, None));
+        assert_eq!(choose("", landlock_only, false), (Level::Landlock, None));
+        assert_eq!(choose("", |level| level == Level::None, false), (Level::None, None));
     }
 }

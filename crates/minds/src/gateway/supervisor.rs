@@ -1,23 +1,43 @@
 //! The supervisor of a program: it starts the program, ends with it, and ends everything that the program started. It
-//! runs in its own process, between the program and this one.
+//! runs in its own process, between the program and this one. Under Landlock, it starts this program once more
+//! ([`super::confined_start`]), which gives up its rights and becomes the program: the supervisor keeps its own.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::hidden_paths;
+
+/// The argument with which the supervisor starts this program as the one that becomes the program.
+const START: &str = "--start";
+/// The argument with which this program finds out whether the system lets it use namespaces.
+pub(super) const TRY_NAMESPACES: &str = "--try-namespaces";
+/// The exit code for a program that cannot be started.
+const NOT_STARTED: u8 = 127;
+
 /// The arguments of the supervisor.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct SupervisorArguments {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SupervisorArguments {
+    /// Whether this process restricts itself and becomes the program, instead of supervising it.
+    is_start: bool,
+    /// Whether this process only finds out whether it can use namespaces.
+    is_trial: bool,
+    /// Whether the program gets namespaces of its own under Landlock.
+    pub(super) namespaces: bool,
+    /// Whether rights and times of guarded files are put back when the program has ended.
+    put_back: bool,
     /// The workspace: the program can only write inside it. `None` for no restriction.
     within: Option<String>,
     /// The path of bubblewrap, if it is used as the sandbox.
     bubblewrap: Option<String>,
     /// Whether the program can create top-level entries of the workspace.
     new_entries: bool,
-    network: bool,
+    /// Whether the program can use the network.
+    pub(super) network: bool,
     /// The person's home.
     home: Option<String>,
     /// Folders and files outside of the workspace that the program can use.
-    own: Vec<String>,
-    /// Folders that the program cannot see.
+    pub(super) own: Vec<String>,
+    /// Folders and files that the program cannot see.
     hidden: Vec<String>,
     /// The memory of all processes together, in bytes.
     memory: Option<u64>,
@@ -25,7 +45,8 @@ struct SupervisorArguments {
     processes: Option<usize>,
     /// The maximum size of each file that it writes, in bytes.
     file_size: Option<u64>,
-    words: Vec<String>,
+    /// The program and its arguments.
+    pub(super) words: Vec<String>,
 }
 
 impl SupervisorArguments {
@@ -33,6 +54,10 @@ impl SupervisorArguments {
         let mut options = Self::default();
         loop {
             match arguments.next()?.as_str() {
+                START => options.is_start = true,
+                TRY_NAMESPACES => options.is_trial = true,
+                "--namespaces" => options.namespaces = true,
+                "--put-back" => options.put_back = true,
                 "--within" => options.within = Some(arguments.next()?),
                 "--bubblewrap" => options.bubblewrap = Some(arguments.next()?),
                 "--new-entries" => options.new_entries = true,
@@ -50,65 +75,107 @@ impl SupervisorArguments {
         options.words = arguments.collect();
         (!options.words.is_empty()).then_some(options)
     }
+
+    /// Returns the files and folders that the program cannot see.
+    pub(super) fn all_hidden(&self) -> Vec<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let programs: Vec<PathBuf> =
+            std::env::split_paths(&path).chain(self.words.first().map(PathBuf::from)).collect();
+        let of_home = self.home().map(|home| hidden_paths::of_home(home, &programs)).unwrap_or_default();
+        of_home.into_iter().chain(self.hidden.iter().map(PathBuf::from)).collect()
+    }
+
+    /// Returns the person's home.
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref().map(Path::new)
+    }
 }
 
 /// Supervises a program; the arguments are those after
 /// [`SUPERVISOR_ARGUMENT`](super::sandbox::SUPERVISOR_ARGUMENT). Notes for the reader of the program's output are passed
 /// to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
-    let Some(options) = SupervisorArguments::of(arguments) else { return ExitCode::from(2) };
-    system::watch(&options, say)
-}
-
-/// Whether Landlock can be used on this system.
-pub(super) fn landlock_works() -> bool {
-    system::landlock_works()
+    let arguments: Vec<String> = arguments.collect();
+    let Some(options) = SupervisorArguments::of(arguments.iter().cloned()) else { return ExitCode::from(2) };
+    match () {
+        () if options.is_trial => system::try_namespaces(),
+        () if options.is_start => system::start(&options, say),
+        () => system::watch(&options, &arguments, say),
+    }
 }
 
 #[cfg(target_os = "linux")]
 mod system {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ffi::OsString;
-    use std::fs::DirBuilder;
+    use std::fs::{DirBuilder, OpenOptions};
     use std::io::{self, ErrorKind};
-    use std::os::unix::fs::DirBuilderExt;
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
     use std::path::{Path, PathBuf};
     use std::process::{Command, ExitCode};
-    use std::sync::mpsc::{Sender, channel};
     use std::sync::{Mutex, PoisonError};
-    use std::thread::JoinHandle;
     use std::time::Duration;
 
-    use landlock::{
-        ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-        RulesetCreatedAttr, RulesetStatus, Scope,
-    };
     use rustix::process::{
         Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
         set_parent_process_death_signal, setrlimit, wait, waitpid,
     };
 
     use super::super::bubblewrap::Sandbox;
-    use super::super::program_access::{EntryKind, ProgramAccess, WorkspaceEntry, entries};
+    use super::super::guarded_attributes::GuardedAttributes;
+    use super::super::program_access::entries;
+    use super::super::sandbox::SUPERVISOR_ARGUMENT;
     use super::super::sandbox_root::SandboxRoot;
-    use super::SupervisorArguments;
+    use super::super::{confined_start, namespaces};
+    use super::{NOT_STARTED, START, SupervisorArguments};
 
-    /// The exit code for a program that cannot be started.
-    const NOT_STARTED: u8 = 127;
     /// The exit code for a program that exceeded a limit.
     const TOO_MUCH: u8 = 137;
     /// The limit that was exceeded, if any.
     static TAKEN_TOO_MUCH: Mutex<Option<String>> = Mutex::new(None);
-    /// The top level of the workspace as the program sees it.
-    static STAGE: Mutex<Option<SandboxRoot>> = Mutex::new(None);
+    /// What is left to do when the program has ended.
+    static REMAINS: Mutex<Remains> = Mutex::new(Remains { guarded: None, stage: None, temporary: None });
     /// The interval at which the resources are counted.
     const COUNT_EVERY: Duration = Duration::from_millis(50);
     /// The maximum number of passes over the remaining processes, however fast they start others.
     const ROUNDS: usize = 200;
-    /// The folder of agents' worktrees, relative to the workspace.
-    const WORKTREES: &str = ".workshop/worktrees";
 
-    pub(super) fn watch(options: &SupervisorArguments, say: fn(&str)) -> ExitCode {
+    /// What is left to do when a program has ended.
+    struct Remains {
+        /// The attributes that the program must not change.
+        guarded: Option<GuardedAttributes>,
+        /// The top level of the workspace as the program sees it.
+        stage: Option<SandboxRoot>,
+        /// A temporary file or folder of the program.
+        temporary: Option<PathBuf>,
+    }
+
+    /// Enters namespaces; the exit code says whether that is possible.
+    pub(super) fn try_namespaces() -> ExitCode {
+        ExitCode::from(u8::from(namespaces::enter(&[std::env::temp_dir()], false).is_err()))
+    }
+
+    /// Restricts this process and becomes the program.
+    pub(super) fn start(options: &SupervisorArguments, say: fn(&str)) -> ExitCode {
+        let Some(workspace) = &options.within else { return ExitCode::from(2) };
+        let error = match confined_start::restrict(options, Path::new(workspace)) {
+            Ok(()) => confined_start::become_program(options),
+            Err(error) => {
+                say(&format!("workshop: the sandbox could not be set up: {error}"));
+                return ExitCode::from(NOT_STARTED);
+            }
+        };
+        say(&format!("workshop: {} could not be started: {error}", options.words[0]));
+        not_started(&error)
+    }
+
+    /// Returns the exit code of a program that could not be started.
+    fn not_started(error: &io::Error) -> ExitCode {
+        ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_STARTED } else { 126 })
+    }
+
+    /// Supervises the program.
+    pub(super) fn watch(options: &SupervisorArguments, arguments: &[String], say: fn(&str)) -> ExitCode {
         let say = move |what: &str| say(&format!("workshop: {what}"));
         let parent = getppid();
         // Processes that the program leaves behind become children of this process, and this one gets a signal when its
@@ -117,7 +184,7 @@ mod system {
             && set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
             && ctrlc::set_handler(move || {
                 end_all();
-                finish_stage(say);
+                finish(say);
                 std::process::exit(143);
             })
             .is_ok();
@@ -125,13 +192,10 @@ mod system {
         if !is_ready || getppid() != parent {
             return ExitCode::from(NOT_STARTED);
         }
-        let confined = match &options.within {
-            None => Ok((Vec::new(), None)),
-            Some(workspace) => confine(options, Path::new(workspace)),
-        };
-        let (before, temporary) = match confined {
-            Ok(confined) => confined,
+        let mut command = match command(options, arguments) {
+            Ok(command) => command,
             Err(error) => {
+                finish(say);
                 say(&format!("the sandbox could not be set up: {error}"));
                 return ExitCode::from(NOT_STARTED);
             }
@@ -146,16 +210,11 @@ mod system {
             let (memory, processes) = (options.memory.unwrap_or(u64::MAX), options.processes.unwrap_or(usize::MAX));
             std::thread::spawn(move || count(memory, processes));
         }
-        let mut words = before.into_iter().chain(options.words.iter().map(OsString::from));
-        let Some(program) = words.next() else { return ExitCode::from(NOT_STARTED) };
-        let mut command = Command::new(program);
-        command.args(words);
-        command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", &temporary.folder)));
         let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                finish_stage(say);
-                return ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_STARTED } else { 126 });
+                finish(say);
+                return not_started(&error);
             }
         };
         let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
@@ -163,10 +222,7 @@ mod system {
         };
         let status = waitpid(Some(pid), WaitOptions::empty());
         end_all();
-        finish_stage(say);
-        if let Some(temporary) = temporary {
-            temporary.remove();
-        }
+        finish(say);
         if let Some(what) = TAKEN_TOO_MUCH.lock().unwrap_or_else(PoisonError::into_inner).take() {
             say(&what);
             return ExitCode::from(TOO_MUCH);
@@ -175,11 +231,19 @@ mod system {
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
     }
 
-    /// Moves the program's new files into the workspace, once. A second caller waits until that is done.
-    fn finish_stage(say: impl Fn(&str)) {
-        let mut stage = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
-        for note in stage.take().map(SandboxRoot::finish).unwrap_or_default() {
+    /// Does what is left to do, once: puts back what the program must not change, moves its new files into the workspace
+    /// and removes what was only made for it. A second caller waits until that is done.
+    fn finish(say: impl Fn(&str)) {
+        let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+        let put_back = remains.guarded.take().map(GuardedAttributes::put_back);
+        let moved = remains.stage.take().map(SandboxRoot::finish);
+        for note in put_back.into_iter().chain(moved).flatten() {
             say(&note);
+        }
+        if let Some(temporary) = remains.temporary.take() {
+            // Whether it could be deleted does not matter to the program.
+            let _ =
+                if temporary.is_dir() { std::fs::remove_dir_all(temporary) } else { std::fs::remove_file(temporary) };
         }
     }
 
@@ -217,87 +281,81 @@ mod system {
         text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
     }
 
-    /// Sets up the sandbox. Returns the arguments before the program's own, and its temporary folder if it has one.
-    fn confine(options: &SupervisorArguments, workspace: &Path) -> io::Result<(Vec<OsString>, Option<Temporary>)> {
+    /// Returns the command that starts the program in its sandbox.
+    fn command(options: &SupervisorArguments, arguments: &[String]) -> io::Result<Command> {
+        let mut words = match (&options.within, &options.bubblewrap) {
+            (None, _) => Vec::new(),
+            (Some(workspace), Some(bubblewrap)) => in_bubblewrap(options, Path::new(workspace), bubblewrap)?,
+            (Some(workspace), None) => {
+                let workspace = Path::new(workspace).canonicalize()?;
+                let temporary = temporary_beside(&workspace)?;
+                let mut command = Command::new(std::env::current_exe()?);
+                command.args([SUPERVISOR_ARGUMENT, START]).args(arguments);
+                command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", temporary)));
+                let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+                remains.temporary = temporary;
+                if options.put_back && !options.namespaces {
+                    remains.guarded = Some(GuardedAttributes::of(&workspace, &entries(&workspace)?));
+                }
+                return Ok(command);
+            }
+        };
+        words.extend(options.words.iter().map(OsString::from));
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        Ok(command)
+    }
+
+    /// Returns the arguments before the program's own in bubblewrap.
+    fn in_bubblewrap(options: &SupervisorArguments, workspace: &Path, bubblewrap: &str) -> io::Result<Vec<OsString>> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
-        let worktree = worktree(&workspace);
-        let Some(bubblewrap) = &options.bubblewrap else {
-            let temporary = temporary_beside(&workspace)?;
-            let writable = temporary.as_ref().map_or_else(std::env::temp_dir, |temporary| temporary.folder.clone());
-            let own = options.own.iter().map(PathBuf::from);
-            let also: Vec<PathBuf> = std::iter::once(writable).chain(worktree).chain(own).collect();
-            return match restrict(&workspace, &entries, &also, options.network) {
-                true => Ok((Vec::new(), temporary)),
-                false => Err(ErrorKind::Unsupported.into()),
-            };
-        };
-        let stage = options.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
-        let hidden: Vec<PathBuf> = options.hidden.iter().map(PathBuf::from).collect();
+        let empty = empty_file()?;
+        let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
+        remains.temporary = Some(empty.clone());
+        remains.stage = options.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
         let own: Vec<PathBuf> = options.own.iter().map(PathBuf::from).collect();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let programs: Vec<PathBuf> =
-            std::env::split_paths(&path).chain(options.words.first().map(PathBuf::from)).collect();
+        let (worktree, hidden) = (confined_start::worktree(&workspace), options.all_hidden());
         let sandbox = Sandbox {
             program: Path::new(bubblewrap),
             workspace: &workspace,
             entries: &entries,
-            stage: stage.as_ref().map(SandboxRoot::folder),
+            stage: remains.stage.as_ref().map(SandboxRoot::folder),
             worktree: worktree.as_deref(),
             own: &own,
             hidden: &hidden,
-            home: options.home.as_deref().map(Path::new),
-            programs: &programs,
+            empty: &empty,
+            home: options.home(),
             network: options.network,
             temporary_bytes: options.memory,
         };
-        let words = sandbox.arguments();
-        *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = stage;
-        Ok((words, None))
+        Ok(sandbox.arguments())
     }
 
-    /// Returns the agent's worktree in which the program is started, if it is one.
-    fn worktree(workspace: &Path) -> Option<PathBuf> {
-        let all = workspace.join(WORKTREES);
-        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-        let own = here.strip_prefix(&all).ok()?.components().next()?;
-        Some(all.join(own))
+    /// Returns a path in the folder for temporary files that no other process uses.
+    fn temporary(purpose: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("workshop-{purpose}-{}", std::process::id()))
     }
 
-    /// The temporary folder of one program.
-    struct Temporary {
-        folder: PathBuf,
-        /// The thread that deletes it, because the restricted one must not.
-        remover: JoinHandle<()>,
-        is_over: Sender<()>,
-    }
-
-    impl Temporary {
-        fn make() -> io::Result<Self> {
-            let folder = std::env::temp_dir().join(format!("workshop-program-{}", std::process::id()));
-            DirBuilder::new().mode(0o700).create(&folder)?;
-            let (is_over, over) = channel();
-            let removed = folder.clone();
-            let remover = std::thread::spawn(move || {
-                // A disconnection also means that the folder is no longer needed.
-                let _ = over.recv();
-                let _ = std::fs::remove_dir_all(removed);
-            });
-            Ok(Self { folder, remover, is_over })
-        }
-
-        fn remove(self) {
-            drop(self.is_over);
-            // Whether it could be deleted does not matter to the program.
-            let _ = self.remover.join();
-        }
+    /// Creates the empty file that hides others.
+    fn empty_file() -> io::Result<PathBuf> {
+        let file = temporary("empty");
+        // It may be left from a process with the same id that was killed.
+        let _ = std::fs::remove_file(&file);
+        OpenOptions::new().write(true).create_new(true).mode(0o444).open(&file)?;
+        Ok(file)
     }
 
     /// Creates a temporary folder if the system's contains the workspace, in which nothing could be protected
     /// otherwise.
-    fn temporary_beside(workspace: &Path) -> io::Result<Option<Temporary>> {
+    fn temporary_beside(workspace: &Path) -> io::Result<Option<PathBuf>> {
         let everybodys = std::env::temp_dir().canonicalize()?;
-        workspace.starts_with(everybodys).then(Temporary::make).transpose()
+        if !workspace.starts_with(everybodys) {
+            return Ok(None);
+        }
+        let folder = temporary("program");
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(Some(folder))
     }
 
     /// Ends all descendants of this process.
@@ -333,53 +391,6 @@ mod system {
         }
         found.into_iter().filter_map(Pid::from_raw).collect()
     }
-
-    /// Restricts the writes of this process and its children to the writable entries of the workspace; returns whether
-    /// that was possible. Permissions apply to everything below a folder, so the top level of the workspace itself is
-    /// not writable.
-    fn restrict(workspace: &Path, entries: &[WorkspaceEntry], also: &[PathBuf], network: bool) -> bool {
-        let abi = ABI::V4;
-        let (all, read, of_file) = (AccessFs::from_all(abi), AccessFs::from_read(abi), AccessFs::from_file(abi));
-        let writable = entries.iter().filter(|entry| entry.access == ProgramAccess::Write);
-        let writable = writable.filter_map(|entry| match entry.kind {
-            EntryKind::Folder => Some((workspace.join(&entry.name), all)),
-            EntryKind::File => Some((workspace.join(&entry.name), of_file)),
-            EntryKind::Link(_) => None,
-        });
-        let also = also.iter().cloned().chain(["/dev", "/proc/self"].map(PathBuf::from));
-        let also = also.map(|path| if path.is_file() { (path, of_file) } else { (path, all) });
-        let places: Vec<(PathBuf, BitFlags<AccessFs>)> = writable.chain(also).collect();
-        let restricted = || -> Result<RulesetStatus, landlock::RulesetError> {
-            let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;
-            ruleset = ruleset.scope(Scope::from_all(ABI::V6))?;
-            if !network {
-                ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
-            }
-            let mut ruleset = ruleset.create()?.add_rule(PathBeneath::new(PathFd::new("/").map_err(wrong)?, read))?;
-            for (place, access) in places {
-                if let Ok(place) = PathFd::new(place) {
-                    ruleset = ruleset.add_rule(PathBeneath::new(place, access))?;
-                }
-            }
-            Ok(ruleset.restrict_self()?.ruleset)
-        };
-        matches!(restricted(), Ok(RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced))
-    }
-
-    /// Handles a path that cannot be opened like an invalid rule set.
-    fn wrong(_: landlock::PathFdError) -> landlock::RulesetError {
-        landlock::RulesetError::AddRules(landlock::AddRulesError::Fs(landlock::AddRuleError::Compat(
-            landlock::CompatError::Access(landlock::AccessError::Empty),
-        )))
-    }
-
-    pub(super) fn landlock_works() -> bool {
-        let created = Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_all(ABI::V1))
-            .and_then(Ruleset::create);
-        created.is_ok()
-    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -388,14 +399,18 @@ mod system {
 
     use super::SupervisorArguments;
 
-    pub(super) fn watch(options: &SupervisorArguments, _: fn(&str)) -> ExitCode {
+    pub(super) fn try_namespaces() -> ExitCode {
+        ExitCode::from(1)
+    }
+
+    pub(super) fn start(options: &SupervisorArguments, say: fn(&str)) -> ExitCode {
+        watch(options, &[], say)
+    }
+
+    pub(super) fn watch(options: &SupervisorArguments, _: &[String], _: fn(&str)) -> ExitCode {
         let status = Command::new(&options.words[0]).args(&options.words[1..]).status();
         let code = status.ok().and_then(|status| status.code()).and_then(|code| u8::try_from(code).ok());
         ExitCode::from(code.unwrap_or(1))
-    }
-
-    pub(super) fn landlock_works() -> bool {
-        false
     }
 }
 
@@ -433,6 +448,7 @@ mod tests {
             ..SupervisorArguments::default()
         };
         assert_eq!(options("--hide /a --home /h --hide /b -- git"), Some(hiding));
+        assert!(options("--start --within /w -- git").is_some_and(|options| options.is_start));
         for odd in ["git", "--", "--within", "--all -- git", "--memory much -- git"] {
             assert_eq!(options(odd), None, "{odd}");
         }

@@ -4,14 +4,17 @@ use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::acp::AcpSettings;
 use super::budget::BudgetSettings;
 use super::ledger::{BudgetClock, Tally};
+use super::mcp::McpSettings;
 use super::request_queue::RequestQueue;
+use super::unconfined::problems_of_settings;
 use crate::log::events::{CallFailure, Input as Logged, ModelCall};
 use crate::log::{EventDraft, EventLog};
 use crate::mind::ModelFailure;
 use crate::schedule::Input;
-use crate::workspace::ProblemReport;
+use crate::workspace::{ProblemReport, WorkspaceTrust};
 
 /// Until the run ends, this provider replaces all others, or the replacement is removed. An input. Running and waiting
 /// requests keep their provider.
@@ -98,7 +101,11 @@ pub(super) fn apply_user_overrides(
     mut trials: MessageReader<TrialUsed>,
     mut questions: ResMut<RequestQueue>,
     mut log: ResMut<EventLog>,
+    trust: Option<Res<WorkspaceTrust>>,
 ) {
+    if let Some(trust) = trust.filter(|trust| questions.trust != **trust) {
+        questions.trust = trust.clone();
+    }
     for ProviderOverride { provider } in overrides.read() {
         questions.provider_override = provider.clone();
         log.write(EventDraft::of(&Logged::provider_override(provider.clone())));
@@ -132,5 +139,17 @@ pub(super) fn check_budget(
     {
         questions.reached = None;
         questions.run_cap_reached = None;
+    }
+}
+
+/// Reports settings that try to switch a sandbox off.
+pub(super) fn check_sandboxes(
+    mcp: Res<McpSettings>,
+    acp: Res<AcpSettings>,
+    mut problems: MessageWriter<ProblemReport>,
+) {
+    if mcp.is_changed() || acp.is_changed() {
+        let found = problems_of_settings(mcp.confined, acp.confined);
+        problems.write(ProblemReport { source: "settings.yaml: sandboxes".into(), problems: found });
     }
 }

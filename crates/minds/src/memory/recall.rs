@@ -1,6 +1,6 @@
 //! The data of recalling memories: their number, and the results of a query.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,7 @@ use crate::base::Id;
 use crate::knowledge::{MemoryKind, Source};
 use crate::log::events::RecalledScore;
 use crate::schedule::{Input, Section};
+use crate::workspace::vfs::records::records_of;
 
 /// The number of memories by owner. Without memories, no query is made. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -18,12 +19,19 @@ pub struct MemoryCounts {
     pub own: BTreeMap<Id, usize>,
     /// The number of shared memories.
     pub shared: usize,
+    /// The beginnings of the paths of saved sessions when the room was opened, one for each agent that has any.
+    pub sessions: BTreeSet<String>,
 }
 
 impl MemoryCounts {
     /// Returns the number of memories that an agent can recall.
     pub fn of(&self, agent: &str) -> usize {
         self.own.get(agent).copied().unwrap_or(0) + self.shared
+    }
+
+    /// Whether there are private memories or saved sessions of an agent with this id, which need not exist any more.
+    pub fn has_private(&self, agent: &str) -> bool {
+        self.own.get(agent).is_some_and(|count| *count > 0) || self.sessions.contains(&records_of(agent))
     }
 }
 

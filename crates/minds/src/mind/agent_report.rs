@@ -155,6 +155,9 @@ pub struct AgentToolCall {
     /// The number of images in the result, which are not kept.
     #[serde(skip_serializing_if = "is_none")]
     pub images: u32,
+    /// Whether it failed because the system did not let the agent write something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_refused_access: bool,
 }
 
 fn is_none(count: &u32) -> bool {

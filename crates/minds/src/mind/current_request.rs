@@ -6,7 +6,7 @@ use super::context::{CurrentRequest, Line, MindContext};
 use super::instructions::{order_text, person_name};
 use super::parts::push_mail;
 use super::prompts::{Blocks, TEXTS, push};
-use super::untrusted_text::{ITEM_CHARS, clean, line, name, push_cut, push_fenced, push_list, quoted};
+use super::untrusted_text::{ITEM_CHARS, clean, name, push_cut, push_fenced, push_list, quoted};
 use crate::base::Id;
 use crate::knowledge::consolidation::{consolidation_question, extraction_question};
 
@@ -79,7 +79,7 @@ fn newest(lines: &[String], max_chars: usize) -> String {
 /// Appends the reason for a wake-up, the related statements of others, and the task.
 fn push_reason(text: &mut String, context: &MindContext, max_chars: usize) {
     let CurrentRequest::Woken { why, ask, quotes, left_out } = &context.moment else { return };
-    push(text, TEXTS.wake, &[("why", &line(why, REASON_CHARS))]);
+    push(text, TEXTS.wake, &[("why", &quoted(why, REASON_CHARS))]);
     let quotes: Vec<&Line> = quotes.iter().filter(|quote| context.who.share_user_info || !quote.by_person).collect();
     if *left_out > 0 {
         let _ = write!(text, "\n\n[… cut, {left_out} earlier messages]");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::tests::{ADA, NEWS, Room, room};
 use super::*;
-use crate::simulation::{ActivityId, Think, ThinkOutcome};
+use crate::simulation::{ActivityId, FailureCause, Think, ThinkOutcome};
 
 /// A room in which every prompt waits for a part.
 fn gathering() -> Room {
@@ -47,7 +47,11 @@ fn the_oldest_gathering_request_is_given_up_for_a_newer_one() {
         room.tick();
     }
     let given_up = outcomes(&mut room);
-    assert!(given_up.iter().all(|(_, outcome)| matches!(outcome, ThinkOutcome::Failed { passing: true, .. })));
+    assert!(
+        given_up
+            .iter()
+            .all(|(_, outcome)| matches!(outcome, ThinkOutcome::Failed { cause: FailureCause::Passing, .. }))
+    );
     assert_eq!(given_up.iter().map(|(activity, _)| activity.0).collect::<Vec<_>>(), [1, 2]);
     assert!(room.take::<CancelRequest>().is_empty(), "no model was asked, so none is told");
     let keys: Vec<GatherKey> =

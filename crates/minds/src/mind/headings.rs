@@ -72,6 +72,14 @@ pub const OUTPUTS: &str = "Outputs of this step:";
 /// The prefix of a signal to the agent that started the sender; the sender's id, a colon and the fenced text follow.
 pub const SIGNAL: &str = "Signal from ";
 
+/// The prefix of a message that another agent sent; the sender's name and id, a colon and the fenced text follow.
+pub const MESSAGE: &str = "Message from ";
+/// The prefix of an answer to a message of the agent; the same follows.
+pub const ANSWER: &str = "Answer from ";
+/// The prefix of the result of a task that the agent requested; its id, its quoted title, a colon and the fenced text
+/// follow.
+pub const TASK_RESULT: &str = "Your task ";
+
 /// The headings of the parts, in the order of the prompt.
 pub const ALL: [&str; 17] = [
     GUIDE,

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::markers::Intent;
+use super::untrusted_text::name;
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ElementKey, Id};
 use crate::element::{ElementAct, MailAct, MailStatus, Marker, PinAct};
@@ -207,7 +208,9 @@ fn remark(text: impl Into<String>) -> IntentEffect {
 
 fn suggestion(word: &str, candidates: impl Iterator<Item = Id>) -> String {
     let candidates: Vec<Id> = candidates.collect();
-    nearest(word, candidates.iter().map(|id| &**id)).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default()
+    nearest(word, candidates.iter().map(|id| &**id))
+        .map(|near| format!(" (did you mean {}?)", name(near)))
+        .unwrap_or_default()
 }
 
 /// Applies `act` to the nearest board with the pin and to the pin's id as spelled on the board.
@@ -262,7 +265,7 @@ fn send(to: &str, text: &str, situation: &Situation) -> IntentEffect {
         return remark("you sent mail to yourself, which was not delivered; use [REMEMBER: …] for notes");
     }
     let Some(inbox) = &someone.inbox else {
-        return remark(format!("{} has no inbox, so your mail was not sent", someone.name));
+        return remark(format!("{} has no inbox, so your mail was not sent", name(&someone.name)));
     };
     edit(
         inbox,

@@ -1,7 +1,8 @@
 //! Parses the markers in a reply into intents, and returns the remaining text to show.
 //!
-//! A marker in code, in a quoted line, in quotation marks or inside another marker is text. So is an unclosed marker,
-//! which is reported to the agent.
+//! A marker acts only at the start of a line, or after another one there. Anywhere else it is text: in a sentence, in a
+//! list, indented, in code, in a quoted line, in quotation marks or inside another marker. So is an unclosed marker. Both
+//! are reported to the agent.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +62,8 @@ pub struct Parsed {
     pub shown: String,
     /// The number of markers inside quotation marks, which count as text.
     pub quoted: usize,
+    /// The number of other markers that are not at the start of a line, which count as text, too.
+    pub inline: usize,
 }
 
 /// Parses a reply. In a reply that was cut off at its limit, the last marker only counts if it is certainly closed.
@@ -70,10 +73,12 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
         .iter()
         .map(|token| if token.kind == Kind::Open { header(&reply[token.at + 1..]) } else { Header::None })
         .collect();
-    let looked = ScannedReply { reply, tokens: &tokens, headers: &headers, was_cut };
+    let line_ends: Vec<usize> = reply.match_indices('\n').map(|(at, _)| at).collect();
+    let looked = ScannedReply { reply, tokens: &tokens, headers: &headers, line_ends: &line_ends, was_cut };
     let mut parsed = Parsed::default();
     let mut shown = Shown { text: String::with_capacity(reply.len()), open_header: false };
     let (mut copied, mut text_until, mut is_quotation, mut index) = (0, 0, false, 0);
+    let mut acted_until = 0;
     while let Some(token) = tokens.get(index) {
         let here = index;
         index += 1;
@@ -85,6 +90,12 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
         }
         match &headers[here] {
             Header::Known { .. } if token.at < text_until => parsed.quoted += usize::from(is_quotation),
+            Header::Known { .. } if !looked.begins_line(token.at, acted_until) => {
+                parsed.inline += 1;
+                let line_end = looked.line_end_at(token.at);
+                let end = looked.close_of(here).map_or(line_end, |close| line_end.min(close + 1));
+                (text_until, is_quotation) = (end, false);
+            }
             Header::Known { word, .. } => match looked.close_of(here) {
                 Some(close) => {
                     shown.push(&reply[copied..token.at]);
@@ -95,6 +106,7 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
                         shown.push(&unescape(words));
                     }
                     copied = close + usize::from(reply.as_bytes().get(close) == Some(&b']'));
+                    acted_until = copied;
                     copied += shown.leave_out(&reply[copied..]);
                 }
                 None => {
@@ -102,7 +114,9 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
                     (text_until, is_quotation) = (looked.line_end(here), false);
                 }
             },
-            Header::Unknown(word) if token.partner.is_some() && token.at >= text_until => {
+            Header::Unknown(word)
+                if token.partner.is_some() && token.at >= text_until && looked.begins_line(token.at, acted_until) =>
+            {
                 let meant = nearest(word, WORDS).map(str::to_owned);
                 parsed.intents.push(Intent::Unknown { word: word.clone(), meant });
             }
@@ -110,8 +124,20 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
         }
     }
     shown.push(&reply[copied..]);
-    parsed.shown = shown.text.trim().to_owned();
+    parsed.shown = trimmed(&shown.text).to_owned();
     parsed
+}
+
+/// Returns a text without blanks around it, except for those before a marker that is text only because of them.
+fn trimmed(text: &str) -> &str {
+    let start = text.trim_start();
+    let is_marker = start.strip_prefix('[').is_some_and(|inside| !matches!(header(inside), Header::None));
+    if is_marker { text.trim_end() } else { start.trim_end() }
+}
+
+/// Returns a reply without the single blank that some models put before everything that they say.
+pub fn without_first_blank(reply: &str) -> &str {
+    reply.strip_prefix(' ').unwrap_or(reply)
 }
 
 /// Returns a text with a backslash before every bracket that would open a marker in a reply that quotes it.
@@ -172,10 +198,27 @@ struct ScannedReply<'a> {
     reply: &'a str,
     tokens: &'a [Token],
     headers: &'a [Header],
+    line_ends: &'a [usize],
     was_cut: bool,
 }
 
 impl ScannedReply<'_> {
+    /// Whether nothing precedes this position in its line but markers that acted.
+    fn begins_line(&self, at: usize, acted_until: usize) -> bool {
+        let lines = self.line_ends.partition_point(|end| *end < at);
+        let line = lines.checked_sub(1).map_or(0, |line| self.line_ends[line] + 1);
+        match acted_until > line {
+            true => self.reply[acted_until..at].bytes().all(|byte| byte == b' '),
+            false => line == at,
+        }
+    }
+
+    /// Returns the end of the line at this position.
+    fn line_end_at(&self, at: usize) -> usize {
+        let line = self.line_ends.partition_point(|end| *end < at);
+        self.line_ends.get(line).copied().unwrap_or(self.reply.len())
+    }
+
     /// Returns the end of the marker that opens at a token: the position of its closing bracket, or of the text after
     /// it if the bracket is not its own.
     fn close_of(&self, open: usize) -> Option<usize> {

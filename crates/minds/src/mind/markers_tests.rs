@@ -22,7 +22,7 @@ fn unclosed(word: &str) -> Intent {
 
 #[test]
 fn every_marker_is_found_whatever_its_case() {
-    let reply = "Hm. [pin: a] [Remove_Pin: p1] [VOTE_UP: #p2] [vote_down: p3] [KEEP_PIN: p4] [RELEASE_PIN: p5] \
+    let reply = "Hm.\n[pin: a] [Remove_Pin: p1] [VOTE_UP: #p2]\n[vote_down: p3]\n[KEEP_PIN: p4] [RELEASE_PIN: p5] \
                  [SEND to Ada Lovelace: hello: you] [send: Bob: hi] [done: m1] [REMEMBER: note] Done.";
     let expected = [
         pin("a"),
@@ -38,7 +38,7 @@ fn every_marker_is_found_whatever_its_case() {
     ];
     let parsed = whole(reply);
     assert_eq!(parsed.intents, expected);
-    assert_eq!(parsed.shown, "Hm. Done.");
+    assert_eq!(parsed.shown, "Hm.\nDone.");
 }
 
 #[test]
@@ -69,7 +69,6 @@ fn intervals_smileys_and_single_brackets_stay_within_their_marker() {
         ("[PIN: a note with ] after] So.", "a note with ] after", "So."),
         ("[PIN: array[0 is first]", "array[0 is first", ""),
         ("[PIN: as shown in [1]", "as shown in [1]", ""),
-        ("[[PIN: wiki]]", "wiki", "[[]]"),
         ("[PIN: twice]] Fine.", "twice", "] Fine."),
         ("[PIN: the key `]` closes]", "the key `]` closes", ""),
         ("[PIN: quotes \"[a]\" [b]]", "quotes \"[a]\" [b]", ""),
@@ -85,8 +84,9 @@ fn intervals_smileys_and_single_brackets_stay_within_their_marker() {
 
 #[test]
 fn an_unclosed_marker_is_text_and_reported() {
-    for reply in ["[PIN: never closed", "[PIN: the source [1] says so", "Fine. [PIN: say [PIN: hi] to all"] {
-        assert_eq!(whole(reply), Parsed { intents: vec![unclosed("PIN")], shown: reply.into(), quoted: 0 }, "{reply}");
+    for reply in ["[PIN: never closed", "[PIN: the source [1] says so", "Fine.\n[PIN: say [PIN: hi] to all"] {
+        let unclosed = Parsed { intents: vec![unclosed("PIN")], shown: reply.into(), ..Parsed::default() };
+        assert_eq!(whole(reply), unclosed, "{reply}");
     }
     assert_eq!(intents("[PIN: forgotten\n[VOTE_UP: p1]\n[PIN: b"), {
         [unclosed("PIN"), Intent::Vote { id: "p1".into(), up: true }, unclosed("PIN")]
@@ -129,11 +129,11 @@ fn code_quoted_lines_and_quotations_are_text() {
         assert_eq!((parsed.intents.as_slice(), parsed.shown.as_str()), ([].as_slice(), reply), "{reply}");
     }
     for reply in [
-        "She said “no”. [PIN: x] “Yes” is better.",
-        "„Nein“, sagt sie. [PIN: x] „Ja“!",
-        "It is 5\" long [PIN: x] and 6\" wide",
-        "a stray ` and [PIN: x]",
-        "a `b` [PIN: x] `c`",
+        "She said “no”.\n[PIN: x] “Yes” is better.",
+        "„Nein“, sagt sie.\n[PIN: x] „Ja“!",
+        "It is 5\" long\n[PIN: x] and 6\" wide",
+        "a stray ` and\n\n[PIN: x]",
+        "a `b`\n[PIN: x] `c`",
         "> quoted\n[PIN: x]",
         "```\ncode\n```\n[PIN: x]",
         "a stray `\n\n[PIN: x] ` and another",
@@ -144,9 +144,65 @@ fn code_quoted_lines_and_quotations_are_text() {
 }
 
 #[test]
+fn a_marker_that_is_not_at_the_start_of_a_line_is_text_and_reported() {
+    for reply in [
+        "Everyone must answer with [PIN: x], says the board.",
+        "The board says: [PIN: x]",
+        "Noted. [PIN: x]",
+        "[1] [PIN: x]",
+        "'[PIN: x]'",
+        "‘[PIN: x]’",
+        "‚[PIN: x]‘ steht dort",
+        "‹[PIN: x]›",
+        "*[PIN: x]*",
+        "**[PIN: x]**",
+        "([PIN: x])",
+        "[[PIN: x]]",
+        "- [PIN: x]",
+        "* [PIN: x]",
+        "+ [PIN: x]",
+        "1. [PIN: x]",
+        "2) [PIN: x]",
+        "- [ ] [PIN: x]",
+        "| [PIN: x] |",
+        "# [PIN: x]",
+        " [PIN: x]",
+        "    [PIN: x]",
+        "\t[PIN: x]",
+        "So:\n    [PIN: x]",
+        "So:\n\t[PIN: x]",
+        "So:\n  [PIN: x]",
+        "- so:\n  [PIN: x]",
+        "<b>[PIN: x]</b>",
+        "So:\r[PIN: x]",
+        "So:\u{2028}[PIN: x]",
+        "So:\u{b}[PIN: x]",
+        "So:\u{85}[PIN: x]",
+        "\u{200b}[PIN: x]",
+        "Ada: [PIN: x]",
+        "x[PIN: x]",
+    ] {
+        let parsed = whole(reply);
+        assert_eq!((parsed.intents.as_slice(), parsed.inline), ([].as_slice(), 1), "{reply:?}");
+        assert_eq!(parsed.shown, reply, "it stays in the text");
+    }
+    for reply in ["[PIN: x]", "\n[PIN: x]", "Noted.\n[PIN: x]", "Noted.\r\n[PIN: x]\r\n", "[PIN: x] So be it."] {
+        let parsed = whole(reply);
+        assert_eq!((parsed.intents.as_slice(), parsed.inline), ([pin("x")].as_slice(), 0), "{reply:?}");
+    }
+    // What is meant counts even if others are quoted beside it.
+    let both = whole("The board wants [SEND to Bob: hacked] and [PIN: hacked], I do not.\n[PIN: I disagree]");
+    assert_eq!((both.intents, both.inline), (vec![pin("I disagree")], 2));
+    assert_eq!(both.shown, "The board wants [SEND to Bob: hacked] and [PIN: hacked], I do not.");
+    assert!(!intents("See you. [BYE]").contains(&Intent::Bye));
+    assert_eq!(intents(without_first_blank(" [PIN: x]")), [pin("x")]);
+    assert_eq!(intents(without_first_blank("    [PIN: x]")), []);
+}
+
+#[test]
 fn unusable_markers_are_reported() {
-    let parsed = whole("[FOO: x] [REMEMBR: y] [PIN: ] [PIN:] [SEND: nothing] [SEND to Ada: ]");
-    assert_eq!(parsed.shown, "[FOO: x] [REMEMBR: y]", "unknown markers stay");
+    let parsed = whole("[FOO: x]\n[REMEMBR: y]\n[PIN: ] [PIN:]\n[SEND: nothing] [SEND to Ada: ]");
+    assert_eq!(parsed.shown, "[FOO: x]\n[REMEMBR: y]", "unknown markers stay");
     assert_eq!(parsed.intents[0], Intent::Unknown { word: "FOO".into(), meant: None });
     assert_eq!(parsed.intents[1], Intent::Unknown { word: "REMEMBR".into(), meant: Some("REMEMBER".into()) });
     assert!(parsed.intents[2..].iter().all(|intent| matches!(intent, Intent::Malformed { .. })));
@@ -155,15 +211,15 @@ fn unusable_markers_are_reported() {
 
 #[test]
 fn gaps_close_neatly() {
-    assert_eq!(whole("A [PIN: x] b.").shown, "A b.");
+    assert_eq!(whole("A\n[PIN: x] b.").shown, "A\nb.");
     assert_eq!(whole("A\n[PIN: x]\nb").shown, "A\nb");
-    assert_eq!(whole("A[PIN: x]b").shown, "A b");
-    assert_eq!(whole("A[PIN: x].").shown, "A.");
+    assert_eq!(whole("[PIN: x]b").shown, "b");
+    assert_eq!(whole("[PIN: x] [PIN: y].").shown, ".");
 }
 
 #[test]
 fn pieces_around_a_gap_never_join_into_a_marker() {
-    for reply in ["[PI[PIN: x]N: y]", "[SEND [PIN: x]to Bob: hi]", "[[PIN: x]REMEMBER: y]"] {
+    for reply in ["[PI\n[PIN: x]N: y]", "[SEND\n[PIN: x]to Bob: hi]", "[\n[PIN: x]REMEMBER: y]"] {
         let parsed = whole(reply);
         assert_eq!(parsed.intents, [pin("x")], "{reply}");
         assert_eq!(intents(&parsed.shown), [], "{}", parsed.shown);
@@ -186,6 +242,7 @@ fn parsing_time_is_linear() {
         "```\n".repeat(50_001),
         "> [PIN: a]\n".repeat(18_001),
         "\\[PIN: a".repeat(22_001),
+        format!("x {}", "[PIN:a] ".repeat(25_001)),
     ] {
         parse(&reply, false);
         escape(&reply);
@@ -265,7 +322,7 @@ proptest! {
 #[test]
 fn a_goodbye_may_have_a_text() {
     for (reply, shown) in [
-        ("See you. [BYE]", "See you."),
+        ("See you.\n[BYE]", "See you."),
         ("[bye]", ""),
         ("[ Bye ] Until tomorrow.", "Until tomorrow."),
         ("[BYE: See you.]", "See you."),

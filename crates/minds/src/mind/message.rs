@@ -180,7 +180,30 @@ pub(super) fn as_sent(message: &PromptMessage) -> PromptMessage {
             sent.text = format!("{}{}:\n", headings::SIGNAL, name(from));
             push_fenced(&mut sent.text, words.trim(), usize::MAX);
         }
+        (Role::User, None) => {
+            if let Some((first, words)) = words_of_others(&message.text) {
+                sent.text = format!("{first}\n");
+                push_fenced(&mut sent.text, words.trim_end(), usize::MAX);
+            }
+        }
         _ => {}
     }
     sent
+}
+
+/// Splits a message with the words of others into the room's line about it and these words; `None` for other messages.
+fn words_of_others(text: &str) -> Option<(&str, &str)> {
+    let (first, words) = text.split_once('\n')?;
+    // Some of these messages begin a session, as its task; a message of another agent then is the task.
+    let (about, is_task) = match first.strip_prefix(headings::TASK) {
+        Some(about) => (about.trim_start(), true),
+        None => (first, false),
+    };
+    let of_agent = |prefix: &str| about.starts_with(prefix) && about.ends_with("):");
+    let is_result = about.starts_with(headings::TASK_RESULT) && about.contains('“') && about.ends_with(':');
+    let is_theirs = about.starts_with(headings::NEWS)
+        || of_agent(headings::ANSWER)
+        || is_result
+        || !is_task && of_agent(headings::MESSAGE);
+    is_theirs.then_some((first, words))
 }

@@ -72,7 +72,7 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 
 use crate::agent::ProfileChanged;
-use crate::element::{ElementChanged, ElementEdit, ElementRefused};
+use crate::element::{ElementChanged, ElementEdit, ElementRefused, ItemLost};
 use crate::memory::MemoryEdit;
 use crate::schedule::inputs::InputExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved};
@@ -99,6 +99,7 @@ pub fn plugin(app: &mut App) {
     // Owned by layers below; registered here as well, so that this layer runs without their systems.
     app.add_tick_message::<ElementEdit>()
         .add_tick_message::<ElementRefused>()
+        .add_tick_message::<ItemLost>()
         .add_tick_message::<MemoryEdit>()
         .add_tick_message::<ThinkDue>()
         .add_tick_message::<ThinkDone>()
@@ -137,6 +138,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Decide, Layer::Mind)),
             (
                 replies::report_refusals.run_if(on_message::<ElementRefused>),
+                replies::report_lost_items.run_if(on_message::<ItemLost>),
                 truncation_report::report.run_if(
                     on_message::<ElementChanged>
                         .or_eager(on_message::<ProfileChanged>)

@@ -14,12 +14,14 @@ use crate::agent::{Agent, Roster};
 use crate::base::{AgentKey, Author, Behaviour, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, MailAct, PinAct, TextAct};
 use crate::schedule::{InputQueue, SimClock, advance};
-use crate::simulation::{AttentionSettings, ConversationSettings, MovementSettings};
+use crate::simulation::{AttentionSettings, ConversationSettings, ModelAvailability, MovementSettings, TryModel};
 
 /// The factor by which all durations are shortened.
 const FASTER: f32 = 100.0;
 /// The ticks of a shortened hour.
 const HOUR: u64 = 30 * 3_600 / FASTER as u64;
+/// The ticks between two tries of a model that fails: five shortened minutes.
+const TRY_INTERVAL: u64 = HOUR / 12;
 /// The duration of a reply.
 const LATENCY: u64 = 2;
 
@@ -34,6 +36,10 @@ struct Room {
     calls: Vec<u64>,
     /// The first line of the request.
     asked_about: Vec<String>,
+    /// Whether the last call failed.
+    is_away: bool,
+    /// When an agent may try again.
+    next_try: u64,
 }
 
 impl Room {
@@ -49,7 +55,7 @@ impl Room {
         ));
         hasten(&mut app);
         let (asked, calls, asked_about) = (MessageCursor::default(), Vec::new(), Vec::new());
-        let mut room = Self { app, asked, owed: Vec::new(), answer, calls, asked_about };
+        let mut room = Self { app, asked, owed: Vec::new(), answer, calls, asked_about, is_away: false, next_try: 0 };
         for index in 0..agents {
             room.agent(index, behaviour(index));
         }
@@ -104,8 +110,10 @@ impl Room {
             let due: Vec<_> = self.owed.extract_if(.., |(due, _)| *due <= now).collect();
             for (_, request) in due {
                 let reply = reply_to(&request, (self.answer)(&request));
+                self.report_availability(&reply);
                 self.app.world_mut().resource_mut::<InputQueue<ModelReply>>().push(reply);
             }
+            self.let_one_try();
             advance(self.app.world_mut());
             let asked: Vec<_> =
                 self.asked.read(self.app.world().resource::<Messages<ModelRequest>>()).cloned().collect();
@@ -116,6 +124,31 @@ impl Room {
                 self.asked_about.push(format!("{:?} {} {about}", request.kind, request.agent_id));
                 self.owed.push((now + LATENCY, request));
             }
+        }
+    }
+
+    fn agents(&self) -> Vec<AgentKey> {
+        self.app.world().resource::<Roster>().iter().map(|(key, _)| key).collect()
+    }
+
+    /// Plays the part of the gateway: everyone waits after a failure, until a call succeeds.
+    fn report_availability(&mut self, reply: &ModelReply) {
+        let waits_because = reply.outcome.as_ref().err().map(|failure| failure.what.clone());
+        if waits_because.is_some() != self.is_away {
+            self.is_away = waits_because.is_some();
+            self.next_try = self.now() + TRY_INTERVAL;
+            for agent in self.agents() {
+                self.say(ModelAvailability { agent, waits_because: waits_because.clone() });
+            }
+        }
+    }
+
+    /// Plays the part of the gateway: while the model fails, one agent tries it from time to time.
+    fn let_one_try(&mut self) {
+        if self.is_away && self.now() >= self.next_try {
+            self.next_try = self.now() + TRY_INTERVAL;
+            let agents = self.agents();
+            self.say(TryModel { agents, at_most: 1 });
         }
     }
 
@@ -249,21 +282,21 @@ fn answers(manner: Manner, agents: usize, seed: u64) -> Answer {
             "[BYE]".to_owned(),
         ];
         Ok(match manner {
-            Manner::Random => format!("Sentence {count}. {}", markers[(mixed / 7 % 8) as usize]),
-            Manner::OnePin => "So it is. [PIN: We should paint the door]".to_owned(),
-            Manner::Pins => format!("So it is. [PIN: Agent {} should see thought {count}]", mixed % agents as u64),
-            Manner::OneMail => format!("So it is. [SEND to {other}: Are you there?]"),
-            Manner::Mails => format!("So it is. [SEND to {other}: letter {count}]"),
-            Manner::Votes => format!("So it is. [VOTE_UP: p1] [VOTE_DOWN: p2] [PIN: thought {count}]"),
+            Manner::Random => format!("Sentence {count}.\n{}", markers[(mixed / 7 % 8) as usize]),
+            Manner::OnePin => "So it is.\n[PIN: We should paint the door]".to_owned(),
+            Manner::Pins => format!("So it is.\n[PIN: Agent {} should see thought {count}]", mixed % agents as u64),
+            Manner::OneMail => format!("So it is.\n[SEND to {other}: Are you there?]"),
+            Manner::Mails => format!("So it is.\n[SEND to {other}: letter {count}]"),
+            Manner::Votes => format!("So it is.\n[VOTE_UP: p1] [VOTE_DOWN: p2] [PIN: thought {count}]"),
             Manner::Echo => request.prompt.moment.chars().take(1_600).collect(),
-            Manner::Notes => format!("So it is. [REMEMBER: note {count}]"),
+            Manner::Notes => format!("So it is.\n[REMEMBER: note {count}]"),
             Manner::Nothing => "Nothing.".to_owned(),
             Manner::NeverSumsUp if request.kind == super::CallKind::Compaction => "[PIN: a summary]".to_owned(),
-            Manner::NeverSumsUp => format!("Sentence {count}. [PIN: thought {count}]"),
+            Manner::NeverSumsUp => format!("Sentence {count}.\n[PIN: thought {count}]"),
             Manner::Unavailable => return Err(FailureKind::Unavailable),
             Manner::KeyRefused => return Err(FailureKind::Unauthorised),
             Manner::FailsOften if !mixed.is_multiple_of(4) => return Err(FailureKind::Unavailable),
-            Manner::FailsOften => format!("Sentence {count}. [PIN: thought {count}]"),
+            Manner::FailsOften => format!("Sentence {count}.\n[PIN: thought {count}]"),
         })
     })
 }
@@ -339,7 +372,11 @@ proptest! {
         let hour = |number: u64| room.calls_within(quiet_from + number * HOUR, quiet_from + (number + 1) * HOUR);
         let hours: Vec<usize> = (0..=rests_after).map(hour).collect();
         let late: Vec<_> = room.late(quiet_from + rests_after * HOUR);
-        prop_assert_eq!(hours.last(), Some(&0), "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
+        // A model that never answers is only tried from time to time, and only while something waits for it.
+        let fails = matches!(manner, Manner::Unavailable | Manner::KeyRefused | Manner::FailsOften);
+        let tries = if fails { 12 } else { 0 };
+        let last = hours.last().copied().unwrap_or_default();
+        prop_assert!(last <= tries, "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
     }
 }
 

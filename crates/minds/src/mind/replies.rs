@@ -8,7 +8,7 @@ use bevy::ecs::system::SystemParam;
 use super::context_builder::RoomParams;
 use super::feedback::Feedback;
 use super::intent::{IntentEffect, Situation, closed_by, describe, describe_for_session, effect};
-use super::markers::{Intent, Parsed, parse};
+use super::markers::{Intent, Parsed, parse, without_first_blank};
 use super::message::Role;
 use super::part_requests::give_up;
 use super::pending::{PendingRequest, PendingRequests, Sent};
@@ -24,11 +24,13 @@ use super::work_messages::{ReplyUsage, WorkReplied, WorkReply};
 use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
 use crate::base::{AgentKey, Author, Id, RequestId, Seq};
-use crate::element::{ElementAct, ElementEdit, ElementRefused, MailAct};
+use crate::element::{ElementAct, ElementEdit, ElementRefused, ItemLost, MailAct};
 use crate::log::events::{Compaction, Warning};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit};
-use crate::simulation::{CompactionWanted, Conversation, ConversationEnded, NewsNoted, Think, ThinkDone, ThinkOutcome};
+use crate::simulation::{
+    CompactionWanted, Conversation, ConversationEnded, FailureCause, NewsNoted, Think, ThinkDone, ThinkOutcome,
+};
 
 /// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
@@ -147,7 +149,7 @@ pub(super) fn apply_replies(
             Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
-                turn.failed(why, failure.may_be_asked_again(), &mut pending)
+                turn.failed(why, failure.cause(), &mut pending)
             }
         };
         out.done.write(ThinkDone {
@@ -184,7 +186,7 @@ impl Turn<'_, '_, '_, '_> {
             self.add_feedback(format!("it continued as “{speaker}”, which was left out; write only your own words"));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
-        let mut parsed = without_silence(parse(&tidied.text, was_cut));
+        let mut parsed = without_silence(parse(without_first_blank(&tidied.text), was_cut));
         for call in &completion.tool_calls {
             self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
         }
@@ -236,7 +238,7 @@ impl Turn<'_, '_, '_, '_> {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
         let said = reply_cleanup::without_thought(&completion.text);
-        let parsed = parse(&said, was_cut);
+        let parsed = parse(without_first_blank(&said), was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
             // The owner of the work tells the model to continue.
@@ -278,6 +280,10 @@ impl Turn<'_, '_, '_, '_> {
     /// made by `words`.
     fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
         let intents = &parsed.intents;
+        if parsed.inline > 0 {
+            let remark = "a marker acts only at the start of a line; the others were text, and nothing was done";
+            self.add_feedback(remark.to_owned());
+        }
         if intents.is_empty() {
             if parsed.quoted > 0 {
                 self.add_feedback("markers in quotation marks are text; put markers after what you say".to_owned());
@@ -359,7 +365,7 @@ impl Turn<'_, '_, '_, '_> {
 
     fn compacted(&mut self, summary: &str, pending: &mut PendingRequests) -> ThinkOutcome {
         if summary.trim().is_empty() {
-            return self.failed("the model returned an empty summary".to_owned(), true, pending);
+            return self.failed("the model returned an empty summary".to_owned(), FailureCause::Passing, pending);
         }
         self.remember(MemoryAct::Summary { text: summary.to_owned() });
         let turns = self.session.turns;
@@ -370,7 +376,7 @@ impl Turn<'_, '_, '_, '_> {
         ThinkOutcome::Said { text: String::new() }
     }
 
-    fn failed(&mut self, why: String, passing: bool, pending: &mut PendingRequests) -> ThinkOutcome {
+    fn failed(&mut self, why: String, cause: FailureCause, pending: &mut PendingRequests) -> ThinkOutcome {
         if let Some(Think::Compact) = self.waiting.subject.thought() {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
             let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
@@ -383,7 +389,7 @@ impl Turn<'_, '_, '_, '_> {
             let draft = EventDraft::of(&failed).agent(&self.agent.id).cause(self.cause());
             self.out.log.write(draft);
         }
-        ThinkOutcome::Failed { why, passing }
+        ThinkOutcome::Failed { why, cause }
     }
 }
 
@@ -399,6 +405,20 @@ pub(super) fn report_refusals(
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
             session.note_refused(&refusal.why);
             feedback.add(refusal.why.clone(), room.settings.feedback_at_most);
+        }
+    }
+}
+
+/// Reports to agents which of their items a limit removed.
+pub(super) fn report_lost_items(
+    mut lost: MessageReader<ItemLost>,
+    room: RoomParams,
+    mut minds: Query<(&mut Session, &mut Feedback)>,
+) {
+    for ItemLost { author, what, .. } in lost.read() {
+        let entity = room.roster.key(&author.0).and_then(|key| room.roster.entity(key));
+        if let Some((_, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
+            feedback.add(what.clone(), room.settings.feedback_at_most);
         }
     }
 }

@@ -29,7 +29,7 @@ fn pinned(room: &mut Room) -> Vec<String> {
 #[test]
 fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
     let mut room = room();
-    for text in ["So. [PIN: the source [1]", "So. [PIN: half a sen", "So. [REMEMBER: what"] {
+    for text in ["So.\n[PIN: the source [1]", "So.\n[PIN: half a sen", "So.\n[REMEMBER: what"] {
         let request = room.ask(ADA, read(IDEAS)).expect("there is news, or it was not read");
         room.reply_that_ends(request.id, Ok(text), Finish::Length);
         assert_eq!(room.outcome(), ThinkOutcome::Said { text: text.into() }, "what was cut off is shown");

@@ -9,7 +9,7 @@ use super::prompt::Prompt;
 use super::tool_declaration::ToolDeclaration;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::schedule::Input;
-use crate::simulation::{ActivityId, Urgency};
+use crate::simulation::{ActivityId, FailureCause, Urgency};
 
 /// The reason for a model call; calls, tokens and cost are counted per kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -286,6 +286,20 @@ impl ModelFailure {
     pub fn may_be_asked_again(&self) -> bool {
         let may_pass = matches!(self.kind, FailureKind::RateLimited | FailureKind::Unavailable | FailureKind::TimedOut);
         may_pass && !self.is_final
+    }
+
+    /// What has to change before the same request can succeed: only what the vendor refuses for its content, or what
+    /// is too long for the model or a limit, is wrong with the request itself.
+    pub fn cause(&self) -> FailureCause {
+        let never_fits =
+            |cap: &CapReached| matches!(cap.scope, CapScope::Hour | CapScope::AgentHour) && cap.wait_minutes.is_none();
+        match self.kind {
+            FailureKind::Cancelled | FailureKind::PutOff => FailureCause::Passing,
+            _ if self.is_too_long => FailureCause::Content,
+            FailureKind::Rejected if matches!(self.status, Some(400 | 413 | 415 | 422)) => FailureCause::Content,
+            FailureKind::OverBudget if self.cap.as_deref().is_some_and(never_fits) => FailureCause::Content,
+            _ => FailureCause::Model,
+        }
     }
 
     /// Creates a failure without further details.

@@ -93,9 +93,9 @@ mod tests {
 
     #[test]
     fn silence_is_neither_said_nor_pinned_sent_or_noted() {
-        let parsed = without_silence(parse("Nothing. [PIN: nothing] [SEND to Ada: Nothing.] [REMEMBER: none]", false));
+        let parsed = without_silence(parse("Nothing.\n[PIN: nothing] [SEND to Ada: Nothing.] [REMEMBER: none]", false));
         assert_eq!(parsed, Parsed::default());
-        let parsed = without_silence(parse("nothing [VOTE_UP: p1] [PIN: Nothing is closed]", false));
+        let parsed = without_silence(parse("nothing\n[VOTE_UP: p1] [PIN: Nothing is closed]", false));
         assert_eq!((parsed.intents.len(), parsed.shown.as_str()), (2, ""));
     }
 }

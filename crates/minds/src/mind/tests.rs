@@ -268,7 +268,7 @@ fn reading_calls_a_model_unless_the_element_is_unchanged() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     assert_eq!(request.prompt.moment.lines().next(), Some("You are reading news (message board)."));
-    room.reply(request.id, Ok("Noted. [REMEMBER: hello]"));
+    room.reply(request.id, Ok("Noted.\n[REMEMBER: hello]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: "Noted.".into() });
     let memory: Memory = room.get(ADA);
     assert_eq!(memory.workspace_notes, ["hello"]);
@@ -283,7 +283,7 @@ fn reading_calls_a_model_unless_the_element_is_unchanged() {
 fn a_silent_reply_leaves_no_trace() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
-    room.reply(request.id, Ok("“Nothing.” [REMEMBER: nothing] [PIN: Nothing to add.]"));
+    room.reply(request.id, Ok("“Nothing.”\n[REMEMBER: nothing] [PIN: Nothing to add.]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
     let memory: Memory = room.get(ADA);
     assert_eq!((memory.workspace_notes.len(), memory.environment_state[&NEWS].version), (0, 0), "but it was read");
@@ -310,7 +310,7 @@ fn work_is_sent_with_its_own_history_and_its_markers_are_carried_out() {
     assert!(request.prompt.system_text().starts_with("=== Standing Instructions ===\nBe kind.\n"));
     assert_eq!((request.prompt.history, request.prompt.moment.as_str()), (history.clone(), ""));
     assert_eq!((request.tools.len(), request.activation.as_deref()), (1, Some("act-7")));
-    room.reply(request.id, Ok("One. [REMEMBER: one pin]"));
+    room.reply(request.id, Ok("One.\n[REMEMBER: one pin]"));
     let replied = room.take::<WorkReplied>().pop().expect("the work should get a reply");
     assert_eq!((replied.activation, replied.turn), (ActivationKey::numbered(7), 1));
     assert_eq!(replied.outcome.expect("it was answered").text, "One.");
@@ -351,7 +351,7 @@ fn mail_becomes_read_only_after_a_model_saw_it() {
 
 #[test]
 fn seen_mail_is_closed_by_done_or_by_a_reply() {
-    for reply in ["Good. [DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
+    for reply in ["Good.\n[DONE: m1]", "Good.\n[SEND to bob: Thank you.]"] {
         let mut room = room();
         room.element("bobs", "inbox", (json!({ "items": [] }), ""));
         room.own("bobs", "bob");
@@ -368,7 +368,7 @@ fn lines_for_other_speakers_are_removed_and_reported() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     assert_eq!(request.stops, ["\n## "]);
-    room.reply(request.id, Ok("<think>hm</think>ada: I like it.\nBob: Me too! [PIN: obey]"));
+    room.reply(request.id, Ok("<think>hm</think>ada: I like it.\nBob: Me too!\n[PIN: obey]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: "I like it.".into() });
     assert!(room.get::<Feedback>(ADA).lines()[0].contains("it continued as “Bob”"));
     assert_eq!(room.warnings().len(), 1);
@@ -382,7 +382,7 @@ fn a_repeated_reply_is_dropped_and_logged() {
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("That is good news for all of us."));
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
-    room.reply(request.id, Ok("that is good news  for all of us. [PIN: Tea]"));
+    room.reply(request.id, Ok("that is good news  for all of us.\n[PIN: Tea]"));
     assert_eq!(room.outcome(), ThinkOutcome::Said { text: String::new() });
     assert!(room.warnings()[0].contains("repeated"));
     let pinned = room.take::<ElementEdit>().into_iter().filter(|edit| edit.act.as_str() == "add_pin");
@@ -393,12 +393,12 @@ fn a_repeated_reply_is_dropped_and_logged() {
 fn the_session_lists_effects_and_work_prompts_get_memories_once() {
     let mut room = room();
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
-    room.reply(request.id, Ok("Good. [REMEMBER: tea at four]"));
+    room.reply(request.id, Ok("Good.\n[REMEMBER: tea at four]"));
     let texts: Vec<String> = room.get::<Session>(ADA).messages.into_iter().map(|message| message.text).collect();
     assert_eq!(texts, ["You read news.", "Good.", "(you noted “tea at four”)"]);
     let task = vec![PromptMessage::plain(Role::User, task_words("Count."))];
     let first = room.work(1, task.clone());
-    room.reply(first.id, Ok("One. [REMEMBER: one]"));
+    room.reply(first.id, Ok("One.\n[REMEMBER: one]"));
     let second = room.work(2, task.clone());
     assert!(second.prompt.known.iter().any(|part| part.text.contains("tea at four")));
     assert_eq!(first.prompt.known, second.prompt.known, "what changes meanwhile would break the prefix");
@@ -428,11 +428,14 @@ fn unknown_names_and_refusals_are_reported_once_and_logged() {
     let refused =
         ElementRefused { by: Author("ada".into()), why: "the board is full".into(), file: None, cause: Seq(8) };
     room.0.world_mut().resource_mut::<Messages<ElementRefused>>().write(refused);
+    let what = "your pin p1 was removed: its author added another pin".to_owned();
+    let lost = ItemLost { author: Author("ada".into()), what, cause: Seq(9) };
+    room.0.world_mut().resource_mut::<Messages<ItemLost>>().write(lost);
     room.tick();
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
     let text = request.prompt.text();
     assert!(text.contains("there is nobody called “Zoe” here"), "{text}");
-    assert!(text.contains("- the board is full"));
+    assert!(text.contains("- the board is full") && text.contains("- your pin p1 was removed"));
     room.reply(request.id, Ok("I see."));
     assert_eq!(room.get::<Feedback>(ADA), Feedback::default());
 }
@@ -474,7 +477,7 @@ fn a_long_session_is_compacted_and_a_failed_compaction_is_delayed() {
         room.work_over(&format!("task {turn}"));
     }
     assert_eq!(room.take::<CompactionWanted>().len(), 1);
-    for failure in [Ok("  [REMEMBER: x] "), Err(FailureKind::Unavailable)] {
+    for failure in [Ok("\n[REMEMBER: x] "), Err(FailureKind::Unavailable)] {
         let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
         room.reply(request.id, failure);
         assert!(matches!(room.outcome(), ThinkOutcome::Failed { .. }));

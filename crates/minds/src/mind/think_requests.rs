@@ -17,7 +17,7 @@ use super::reply_cleanup;
 use super::request::{CallKind, CancelRequest, ModelRequest, PutOffRequest};
 use super::session::Session;
 use super::spoken::SpokenSentences;
-use super::untrusted_text::{line, name, quoted};
+use super::untrusted_text::{name, quoted};
 use crate::agent::Agent;
 use crate::base::{AgentKey, ElementKey, Id, RequestId};
 use crate::log::events::Warning;
@@ -25,7 +25,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::memory::{Memory, MemoryAct, MemoryEdit, MemorySettings};
 use crate::schedule::AgentRandom;
 use crate::simulation::{
-    CompactionWanted, Conversation, Explain, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
+    CompactionWanted, Conversation, Explain, FailureCause, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff,
 };
 
 /// Why no request is made for a removed agent.
@@ -218,7 +218,7 @@ impl RequestParams<'_, '_> {
         let at_most = self.room.settings.pending_per_agent_at_most;
         for (id, given_up) in self.pending.make_room(agent, at_most) {
             let what = "an older request of this agent was cancelled, because too many were pending";
-            let outcome = ThinkOutcome::Failed { why: what.to_owned(), passing: true };
+            let outcome = ThinkOutcome::Failed { why: what.to_owned(), cause: FailureCause::Passing };
             let (of, done) = match given_up {
                 GivenUp::Asked(asked) => {
                     self.cancels.write(CancelRequest { request: id });
@@ -326,7 +326,7 @@ fn prepare_request(
             moment: room.woken_request(interest),
             asked: format!(
                 "You were called: {}.",
-                line(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
+                quoted(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
             ),
             reading: None,
         }),

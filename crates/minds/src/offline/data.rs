@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::base::yaml;
+
 /// Declares a section of a file: fields of one type, plus optional other fields.
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident of $kind:ty { $($field:ident)* } $(and { $($other:ident: $other_kind:ident)* })?) => {
@@ -129,7 +131,7 @@ static ROLES: LazyLock<Vec<Role>> = LazyLock::new(|| read(include_str!("roles.ya
 ///
 /// If the file does not match `T`; tests load every file.
 pub(super) fn read<T: DeserializeOwned>(file: &str) -> T {
-    serde_yaml::from_str(file).expect("the file is compiled in, and tests parse it")
+    yaml::from_str(file).expect("the file is compiled in, and tests parse it")
 }
 
 /// Returns the lines with alternatives.

@@ -74,7 +74,11 @@ fn statements_of_others(prompt: &ParsedPrompt) -> Vec<(String, String)> {
 
 /// Parses an earlier request in short form, such as “Bram said: “Tea?”” or “Your task: “Count””; `None` for others.
 fn parse_entry(line: &str, prompt: &ParsedPrompt) -> Option<(String, String)> {
-    let unquoted = |text: &str| text.trim().trim_start_matches('“').trim_end_matches('”').to_owned();
+    let unquoted = |text: &str| {
+        let text = text.trim();
+        let inside = text.strip_prefix('“').map(|rest| rest.trim_end_matches('.'));
+        inside.and_then(|rest| rest.strip_suffix('”')).unwrap_or(text).to_owned()
+    };
     if let Some(task) = line.strip_prefix(headings::TASK) {
         return Some(("Task given".to_owned(), unquoted(task)));
     }

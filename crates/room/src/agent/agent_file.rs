@@ -28,6 +28,19 @@ pub struct AgentFile {
     pub problems: Vec<Problem>,
 }
 
+/// How a malformed file is used if there is no earlier version of it; the end of the remedies of its problems.
+pub(super) const USED_AS_INSTRUCTIONS: &str = "until then the whole file is used as instructions, without tools";
+/// How it is used otherwise.
+const LAST_GOOD_USED: &str = "until then the last good version stays in use";
+
+/// Returns the problems of a malformed file whose last good version stays in use.
+pub(super) fn problems_beside_last_good(mut problems: Vec<Problem>) -> Vec<Problem> {
+    for problem in &mut problems {
+        problem.remedy = problem.remedy.replace(USED_AS_INSTRUCTIONS, LAST_GOOD_USED);
+    }
+    problems
+}
+
 /// The usual names of files that only describe a collection; such a file is not an agent.
 const DOCUMENTS: &[&str] =
     &["readme", "changelog", "changes", "contributing", "contributors", "license", "licence", "code_of_conduct"];

@@ -12,8 +12,47 @@ use crate::base::{Behaviour, Problem};
 /// The safety mode of a file whose meaning is uncertain: every action needs approval.
 pub const MIN_SAFETY_MODE: &str = "safe";
 
+/// All known keys.
+pub(super) const KEYS: &[&str] = &[
+    "id",
+    "agent_type",
+    "name",
+    "description",
+    "model",
+    "tools",
+    "mcp_servers",
+    "skills",
+    "share_workspace_info",
+    "share_user_info",
+    "behaviour",
+    "avatar",
+    "safety_mode",
+    "reads",
+    "writes",
+    "workspace",
+];
+
 /// Keys that restrict an agent: a key without a value does not lift the restriction.
 pub(super) const LIMITING_KEYS: &[&str] = &["tools", "reads", "writes", "safety_mode"];
+
+/// Converts a key to our spelling: `shareWorkspaceInfo`, `share-workspace-info` and `behavior`.
+pub(super) fn our_spelling(key: &str) -> String {
+    let mut snake = String::with_capacity(key.len() + 2);
+    for character in key.trim().chars() {
+        if character.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        match character {
+            '-' | ' ' => snake.push('_'),
+            other => snake.extend(other.to_lowercase()),
+        }
+    }
+    match snake.as_str() {
+        "behavior" => "behaviour".to_owned(),
+        "mcpservers" => "mcp_servers".to_owned(),
+        _ => snake,
+    }
+}
 
 /// The known keys, each read as its proper type. An invalid value is reported, and is treated as absent or, if it
 /// limits the agent, as the strictest possible meaning.

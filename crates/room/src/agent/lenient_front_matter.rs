@@ -1,5 +1,6 @@
 //! Reads front matter that is not valid YAML line by line: many published agents have a description with a colon in it
-//! (`description: Use this agent when … Examples: …`), which YAML rejects but their own programs accept.
+//! (`description: Use this agent when … Examples: …`), which YAML rejects but their own programs accept. A file with a
+//! value that is only half there (`tools: [Read`, `name: "Ada`) is not read: its author is still writing it.
 
 use serde_json::Value;
 
@@ -19,13 +20,20 @@ pub(super) struct Entry {
 }
 
 /// The keys of a [normalised](super::front_matter::normalise) file and the text below them; `None` if its lines do not
-/// form a list of keys with at least one known key.
+/// form a list of keys with at least one known key, or if a value is incomplete.
 pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Option<(Vec<Entry>, &'a str)> {
     let (yaml, body) = fenced(text).ok()??;
+    let entries = entries(yaml)?;
+    entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+}
+
+/// The keys of a text that is not valid YAML; `None` if its lines do not form a list of keys, or if a value is
+/// incomplete.
+pub(super) fn entries(yaml: &str) -> Option<Vec<Entry>> {
     refused(yaml).ok()?;
     let blocks = blocks(yaml)?;
-    let entries: Vec<Entry> = blocks.iter().flat_map(Block::entries).collect();
-    entries.iter().any(|entry| is_known(&entry.key)).then_some((entries, body))
+    let is_complete = !blocks.iter().any(Block::is_incomplete);
+    is_complete.then(|| blocks.iter().flat_map(Block::entries).collect())
 }
 
 /// The lines that belong to one key.
@@ -79,12 +87,39 @@ impl Block<'_> {
         }
     }
 
+    /// Whether the value is not valid YAML because its end is missing.
+    fn is_incomplete(&self) -> bool {
+        let text = self.text();
+        self.entry().is_bare && is_cut_off(text.trim())
+    }
+
+    fn text(&self) -> String {
+        format!("{}\n{}", self.rest, self.below.join("\n"))
+    }
+
     /// The text without quotes around it.
     fn bare(&self) -> String {
-        let text = format!("{}\n{}", self.rest, self.below.join("\n")).replace("\\n", "\n").replace("\\\"", "\"");
+        let text = self.text().replace("\\n", "\n").replace("\\\"", "\"");
         let text = text.trim();
         let unquoted = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
         unquoted.unwrap_or(text).trim().to_owned()
+    }
+}
+
+/// Whether a value that begins with a bracket or a quotation mark lacks its counterpart.
+fn is_cut_off(value: &str) -> bool {
+    match value.chars().next() {
+        Some('[' | '{') => {
+            let count = |signs: [char; 2]| value.matches(signs).count();
+            count(['[', '{']) > count([']', '}'])
+        }
+        Some(quote @ ('"' | '\'')) => {
+            let is_closed = value.len() > 1 && value.ends_with(quote);
+            // A text may begin with a quoted word; inside of double quotes, a mark may be escaped.
+            let marks = value.replace("\\\\", "").replace("\\\"", "").matches(quote).count();
+            !is_closed && marks % 2 == 1
+        }
+        _ => false,
     }
 }
 
@@ -173,6 +208,20 @@ mod tests {
     }
 
     #[test]
+    fn values_with_brackets_or_quotation_marks_that_are_closed_are_whole() {
+        for (value, expected) in [
+            ("[sic] it is: so", "[sic] it is: so"),
+            ("\"Reviews\" code: all of it", "\"Reviews\" code: all of it"),
+            ("'it's: fine'", "it's: fine"),
+            ("{a}: {b} c: d", "{a}: {b} c: d"),
+            ("when: it's [unclear", "when: it's [unclear"),
+        ] {
+            let read = read(&format!("name: x\ndescription: {value}")).unwrap();
+            assert_eq!(read[1].1, json!(expected), "{value}");
+        }
+    }
+
+    #[test]
     fn forms_that_cannot_be_distinguished_are_refused() {
         for yaml in [
             "words: only: here",
@@ -182,6 +231,14 @@ mod tests {
             "\"to\\u006fls\": a: b\nname: x",
             "- name: x: y",
             "words\nname: x: y",
+            "name: [broken",
+            "name: x\ntools: [Read",
+            "name: x\ntools: {a: [b}",
+            "name: x\ntools:\n  [Read,\n  Write",
+            "name: \"x",
+            "name: x\ndescription: \"so far",
+            "name: 'x\ndescription: it is: so",
+            "name: x\ndescription: \"a \\\" b: c",
         ] {
             assert_eq!(read(yaml), None, "{yaml:?}");
         }

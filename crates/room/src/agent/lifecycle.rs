@@ -183,7 +183,7 @@ fn follow_entry(world: &mut World, now: &AgentEntry, before: Option<&AgentEntry>
         change_profile(world, wanted);
     }
     if let Some(position) = now.position.filter(|_| now.position != before.position) {
-        world.write_message(AgentCommand::SetHome { agent: now.id.clone(), position });
+        world.write_message(AgentCommand::SetHome { agent: now.id.clone(), position, by: None });
     }
     if now.behaviour != before.behaviour
         && let Some(agent) = world.resource::<Roster>().key(&now.id)

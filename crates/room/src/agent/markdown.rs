@@ -6,12 +6,14 @@ use std::collections::btree_map::Entry::{Occupied, Vacant};
 use serde_json::{Map, Value};
 
 use super::agent_file::{
-    AgentFile, AgentFormat, claim_id, id_at_top, id_of_name, id_of_path, place_of_agent, stem, title,
+    AgentFile, AgentFormat, USED_AS_INSTRUCTIONS, claim_id, id_at_top, id_of_name, id_of_path, place_of_agent, stem,
+    title,
 };
 use super::front_matter::{self, FrontMatterError};
-use super::keys::{Keys, LIMITING_KEYS, MIN_SAFETY_MODE};
+use super::keys::{KEYS, Keys, LIMITING_KEYS, MIN_SAFETY_MODE, our_spelling};
 use super::lenient_front_matter::{self, Entry};
 use super::limits::{self, KeyMeaning, Limit};
+use super::misplaced_front_matter;
 use super::profile::{AgentProfile, KeyLines};
 use crate::base::{Problem, Severity, text};
 use crate::source::first_heading;
@@ -24,25 +26,6 @@ pub static FORMAT: AgentFormat = AgentFormat {
     },
     read,
 };
-
-pub(super) const KEYS: &[&str] = &[
-    "id",
-    "agent_type",
-    "name",
-    "description",
-    "model",
-    "tools",
-    "mcp_servers",
-    "skills",
-    "share_workspace_info",
-    "share_user_info",
-    "behaviour",
-    "avatar",
-    "safety_mode",
-    "reads",
-    "writes",
-    "workspace",
-];
 
 /// Parses the file; see [`AgentFile`]. Front matter that is not valid YAML is read line by line; if that fails as well,
 /// the whole text becomes the instructions of an agent with the least privileges.
@@ -57,7 +40,11 @@ pub fn read(path: &str, text: &str) -> AgentFile {
                 line: front.line_of(key),
             };
             let entries: Vec<Entry> = front.keys.iter().map(entry).collect();
-            return read_entries(path, &text, &entries, (front.body, None));
+            let mut file = read_entries(path, &text, &entries, (front.body, None));
+            if entries.is_empty() {
+                apply_misplaced_limits(path, &text, front.body, &mut file);
+            }
+            return file;
         }
         Err(error) => error,
     };
@@ -65,6 +52,15 @@ pub fn read(path: &str, text: &str) -> AgentFile {
         Some((entries, body)) => read_entries(path, &text, &entries, (body, Some(&error))),
         None => malformed(path, &text, &error, MALFORMED_REMEDY),
     }
+}
+
+/// Applies the limits of keys that were meant as front matter, to a file without front matter.
+fn apply_misplaced_limits(path: &str, text: &str, body: &str, file: &mut AgentFile) {
+    let Some(misplaced) = misplaced_front_matter::find(body) else { return };
+    let lines_above = text[..text.len() - body.len()].matches('\n').count();
+    file.problems.push(misplaced.problem(path, lines_above));
+    file.profile.share_workspace_info &= !misplaced.limits.contains(&Limit::NotTheBoards);
+    file.profile.limits.extend(misplaced.limits);
 }
 
 /// The information about an agent's identity in a file, for telling agent files from other texts.
@@ -93,8 +89,7 @@ pub fn identity_hints(text: &str) -> IdentityHints {
     IdentityHints { has_keys: !entries.is_empty(), has_name: has("name"), has_description: has("description") }
 }
 
-const MALFORMED_REMEDY: &str =
-    "fix the lines between the two ---; until then the whole file is used as instructions, without tools";
+const MALFORMED_REMEDY: &str = "fix the lines between the two ---";
 
 /// The result for a file that cannot be parsed: its whole text as the instructions of an agent that may do nothing.
 pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy: &str) -> AgentFile {
@@ -112,6 +107,7 @@ pub(super) fn malformed(path: &str, text: &str, error: &FrontMatterError, remedy
         writes: Some(Vec::new()),
         ..AgentProfile::default()
     };
+    let remedy = format!("{remedy}; {USED_AS_INSTRUCTIONS}");
     let mut problems = vec![Problem::error(path, error.what.clone(), remedy).at_line(error.line)];
     let reserved_id = reserved.map(|(id, problem)| {
         problems.push(problem);
@@ -125,25 +121,6 @@ pub(super) fn name_of_path(path: &str) -> String {
     if name.is_empty() { "Agent".to_owned() } else { name }
 }
 
-/// Converts a key to our spelling: `shareWorkspaceInfo`, `share-workspace-info` and `behavior`.
-pub(super) fn our_spelling(key: &str) -> String {
-    let mut snake = String::with_capacity(key.len() + 2);
-    for character in key.trim().chars() {
-        if character.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        match character {
-            '-' | ' ' => snake.push('_'),
-            other => snake.extend(other.to_lowercase()),
-        }
-    }
-    match snake.as_str() {
-        "behavior" => "behaviour".to_owned(),
-        "mcpservers" => "mcp_servers".to_owned(),
-        _ => snake,
-    }
-}
-
 /// Reads the keys; `broken` says why they had to be read line by line.
 pub(super) fn read_entries(
     path: &str,
@@ -153,7 +130,7 @@ pub(super) fn read_entries(
 ) -> AgentFile {
     let mut problems = Vec::new();
     if let Some(error) = broken {
-        let remedy = "it is read line by line instead; put values that contain a colon in quotes";
+        let remedy = format!("it is read line by line instead; {}", remedy_for_bare(entries));
         problems.push(Problem::warning(path, error.what.clone(), remedy).at_line(error.line));
     }
     let mut known: BTreeMap<String, &Entry> = BTreeMap::new();
@@ -218,6 +195,19 @@ pub(super) fn read_entries(
     let mut problems = keys.problems;
     problems.sort_by_key(|problem| problem.line);
     AgentFile { profile, has_explicit_id, reserved_id, malformed: false, problems }
+}
+
+/// What to do about values that YAML cannot read.
+fn remedy_for_bare(entries: &[Entry]) -> String {
+    let mut bare = entries.iter().filter(|entry| entry.is_bare);
+    let has_colon = |entry: &&Entry| entry.value.as_str().is_some_and(|text| text.contains(": "));
+    match bare.clone().find(has_colon).or_else(|| bare.next()) {
+        Some(entry) if has_colon(&entry) => {
+            format!("put the value of {}, which contains a colon, in quotes", entry.key)
+        }
+        Some(entry) => format!("put the value of {} in quotes", entry.key),
+        None => "indent the lines that belong to a key, and write each key once".to_owned(),
+    }
 }
 
 /// The problem of a known key that occurs twice: restrictions count both times, the rest is ignored.

@@ -137,7 +137,8 @@ fn limiting_lines_apply_even_if_the_rest_is_invalid_yaml() {
     assert_eq!(broken("readonly: false: x").limits, [Limit::ReadOnly]);
     assert_eq!(broken("restrictions: a: b").limits, [Limit::NotTools(vec!["a:".into(), "b".into()])]);
     assert_eq!(broken("writes: a: b").writes, Some(Vec::new()));
-    assert_eq!(broken("safety_mode: [auto").safety_mode.as_deref(), Some("[auto"), "no mode is called so");
+    assert_eq!(broken("safety_mode: [auto").safety_mode.as_deref(), Some(MIN_SAFETY_MODE), "its end is missing");
+    assert_eq!(broken("safety_mode: auto: x").safety_mode.as_deref(), Some("auto: x"), "no mode is called so");
     assert!(!broken("share_workspace_info: no: x").share_workspace_info);
     assert!(!broken("share_user_info: yes: x").share_user_info);
 }

@@ -15,6 +15,7 @@ pub mod limits;
 pub mod markdown;
 pub mod mcp_server;
 pub mod mdx_file;
+mod misplaced_front_matter;
 pub mod profile;
 pub mod registry;
 pub mod roster;

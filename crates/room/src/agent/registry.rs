@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::agent_file::AgentFile;
+use super::agent_file::{AgentFile, problems_beside_last_good};
 use super::claims::{self, Claim};
 use super::formats::format_of;
 use super::profile::AgentProfile;
@@ -360,7 +360,7 @@ impl Profiles {
                     // The last valid version stays while a person is in the middle of editing.
                     Some(old) if file.malformed && !old.malformed => {
                         old.hash = hash;
-                        old.problems = file.problems;
+                        old.problems = problems_beside_last_good(file.problems);
                     }
                     old => {
                         let AgentFile { mut profile, has_explicit_id, malformed, problems, .. } = file;

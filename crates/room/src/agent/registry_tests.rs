@@ -37,6 +37,32 @@ fn the_last_good_version_stays_while_the_new_text_is_unusable() {
 }
 
 #[test]
+fn a_file_that_is_half_written_leaves_the_last_good_one_in_use() {
+    let whole = "---\nname: Critic\ndescription: Reads what others write\ntools: [vfs_read]\n---\nYou criticise.";
+    for half in [
+        "---\nname: [broken\n---\nhi",
+        "---\nname: Critic\ndescription: \"Reads what\n---\nhi",
+        "---\nname: Critic\ntools: [vfs_read\n---\nhi",
+        "---\nname: Critic\ndescription: it is: so\ntools: {vfs_read: [\n---\nhi",
+        "---\nname: Critic\ndescription: Reads",
+    ] {
+        let mut profiles = Profiles::default();
+        apply(&mut profiles, 1, &[("agents/critic.md", text(whole))]);
+        let good = profiles.get("critic").unwrap().clone();
+        assert!(apply(&mut profiles, 2, &[("agents/critic.md", text(half))]).changed.is_empty(), "{half}");
+        assert_eq!(profiles.get("critic").unwrap(), &good, "{half}");
+        let problems = profiles.problems("agents/critic.md");
+        assert!(problems[0].remedy.ends_with("until then the last good version stays in use"), "{problems:?}");
+        // Without a last good version, it may do nothing.
+        let mut fresh = Profiles::default();
+        apply(&mut fresh, 1, &[("agents/critic.md", text(half))]);
+        assert_eq!(fresh.get("critic").unwrap().tools, Some(Vec::new()), "{half}");
+        let problems = fresh.problems("agents/critic.md");
+        assert!(problems[0].remedy.ends_with("used as instructions, without tools"), "{problems:?}");
+    }
+}
+
+#[test]
 fn the_first_of_two_files_with_one_id_wins_and_the_problem_names_both() {
     let mut profiles = Profiles::default();
     let second = text("---\nid: ada\nname: Second\n---\n");

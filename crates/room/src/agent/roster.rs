@@ -66,6 +66,9 @@ pub enum AgentCommand {
         agent: Id,
         /// The new home.
         position: Vec2,
+        /// Who does this, if not the person.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Id>,
     },
     /// Moves it at once to a new home.
     Place {
@@ -115,7 +118,7 @@ impl From<&AgentCommand> for AgentInput {
             }
             Command::Remove { agent } => Self::Remove { agent },
             Command::SetBehaviour { agent, behaviour } => Self::SetBehaviour { agent, behaviour },
-            Command::SetHome { agent, position } => Self::SetHome { agent, position: place(&position) },
+            Command::SetHome { agent, position, by } => Self::SetHome { agent, position: place(&position), by },
             Command::Place { agent, position } => Self::Place { agent, position: place(&position) },
             Command::PickUp { agent } => Self::PickUp { agent },
             Command::Carry { agent, position } => Self::Carry { agent, position: place(&position) },

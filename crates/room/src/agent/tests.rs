@@ -99,7 +99,7 @@ fn a_changed_entry_moves_and_reprofiles_the_same_agent() {
     let after = agent(&app, "x").unwrap();
     assert_eq!((after.key, &*after.profile, &*after.name), (key, "bea", "Bea"));
     let commands = told::<AgentCommand>(&app);
-    assert!(commands.contains(&AgentCommand::SetHome { agent: "x".into(), position: Vec2::ONE }));
+    assert!(commands.contains(&AgentCommand::SetHome { agent: "x".into(), position: Vec2::ONE, by: None }));
     assert_eq!(commands.len(), 1);
     let follows = told::<BehaviourFollows>(&app);
     assert!(follows.iter().any(|follows| follows.agent == key && follows.behaviour == crate::base::Behaviour::Patrol));

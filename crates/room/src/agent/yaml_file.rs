@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::agent_file::{AgentFile, AgentFormat, place_below};
 use super::front_matter::{FrontMatter, FrontMatterError, normalise};
+use super::keys::{KEYS, our_spelling};
 use super::lenient_front_matter::Entry;
-use super::markdown::{KEYS, malformed, our_spelling, read_entries};
+use super::markdown::{malformed, read_entries};
 use crate::base::Problem;
 use crate::workspace::layout::is_agent_at_top;
 use crate::workspace::protected_paths::AGENT_ENDINGS;
@@ -15,7 +16,7 @@ use crate::workspace::yaml;
 /// The format of `agents/**/*.agent.yaml` and `templates/**/*.agent.yaml`, ignoring case, also as `.yml`.
 pub static FORMAT: AgentFormat = AgentFormat { matches: is_agent_file, read };
 
-const REMEDY: &str = "fix it; until then the whole file is used as instructions, without tools";
+const REMEDY: &str = "fix it";
 
 /// Other names of our keys, in files of this kind.
 const ALIASES: [(&str, &str); 4] =

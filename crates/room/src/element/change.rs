@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Id, MessageKey, Urgency};
+use crate::base::{Author, Id, MessageKey, Urgency};
 use crate::log::events::Word;
 
 /// A change of an element.
@@ -15,6 +15,8 @@ pub struct ElementChange {
     why: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<MessageKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loser: Option<Author>,
 }
 
 impl ElementChange {
@@ -29,7 +31,7 @@ impl ElementChange {
 
     /// Creates a change of the element as a whole.
     pub fn new(word: impl Into<Word>) -> Self {
-        Self { change: word.into(), id: None, why: None, message: None }
+        Self { change: word.into(), id: None, why: None, message: None, loser: None }
     }
 
     /// Creates a change of an item in its list.
@@ -40,6 +42,16 @@ impl ElementChange {
     /// Adds a reason.
     pub fn because(self, why: impl Into<String>) -> Self {
         Self { why: Some(why.into()), ..self }
+    }
+
+    /// Sets the author of an item that a limit removed, who is told about it.
+    pub fn lost_by(self, author: &Author) -> Self {
+        Self { loser: Some(author.clone()), ..self }
+    }
+
+    /// The author of the item that a limit removed, if one did.
+    pub fn loser(&self) -> Option<&Author> {
+        self.loser.as_ref()
     }
 
     /// Adds the id of the message that the item is.

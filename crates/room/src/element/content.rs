@@ -171,6 +171,17 @@ pub struct ElementChanged {
     pub cause: Seq,
 }
 
+/// An item was removed because of a limit, to be reported to its author.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct ItemLost {
+    /// The author of the item.
+    pub author: Author,
+    /// What happened, as a sentence for the author.
+    pub what: String,
+    /// The log record of the change.
+    pub cause: Seq,
+}
+
 /// A refused edit, to be reported to its author.
 #[derive(Message, Clone, Debug)]
 pub struct ElementRefused {

@@ -7,7 +7,7 @@ use bevy::ecs::prelude::*;
 
 use super::act::{ActContext, Actor, ElementAct, News};
 use super::change::ElementChange;
-use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, HeldContent};
+use super::content::{Element, ElementChanged, ElementEdit, ElementRefused, HeldContent, ItemLost};
 use super::directory::{Elements, HeldBack};
 use super::kind::Kind;
 use super::kinds::kind;
@@ -219,6 +219,11 @@ pub(super) fn record_change(
         draft = draft.agent(&by.0);
     }
     let cause = world.resource_mut::<EventLog>().write(draft);
+    if let (Some(author), Some(id)) = (change.loser().filter(|author| !author.is_user()), change.item()) {
+        let why = change.why().unwrap_or("a limit was reached");
+        let what = format!("your pin {id} was removed: {why}");
+        world.write_message(ItemLost { author: author.clone(), what, cause });
+    }
     world.write_message(ElementChanged { element: element.key, change, by: by.clone(), cause });
 }
 

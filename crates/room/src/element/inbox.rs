@@ -49,10 +49,14 @@ pub static KIND: Kind = Kind {
         _ => None,
     },
     follows: |act, change| {
-        // An edited mail counts as unread, unless the edit itself sets `read`.
+        // An edited mail counts as unread, unless the edit itself sets `read`; one that was closed is open again.
         let Some(ListAct::Correct { list, keys, .. }) = act.read() else { return None };
-        let id = change.item().filter(|_| change.is(changed::EDITED) && !keys.contains_key("read"))?.clone();
-        Some(ListAct::Correct { list, id, keys: Map::from_iter([("read".to_owned(), Value::Null)]) }.into())
+        let id = change.item().filter(|_| change.is(changed::EDITED))?.clone();
+        let unread = (!keys.contains_key("read")).then_some("read");
+        let open = (change.why() == Some(REOPENED)).then_some("status");
+        let keys: Map<String, Value> =
+            unread.into_iter().chain(open).map(|key| (key.to_owned(), Value::Null)).collect();
+        (!keys.is_empty()).then(|| ListAct::Correct { list, id, keys }.into())
     },
     ..Kind::new(
         "inbox",
@@ -64,6 +68,9 @@ pub static KIND: Kind = Kind {
         |text| Box::new(Inbox::from_markdown(text)),
     )
 };
+
+/// Why an edited mail counts as a new one although its owner had closed it.
+const REOPENED: &str = "it was closed, and is open again";
 
 /// The refusal of other acts.
 const REFUSAL: &str = "an inbox only accepts mail";
@@ -223,6 +230,7 @@ impl Inbox {
         fresh_id(prefix, counter, |id| mails.iter().any(|mail| &*mail.id == id))
     }
 
+    /// Applies a person's correction.
     fn correct(&mut self, list: ItemList, id: &Id, keys: &Map<String, Value>) -> Result<Vec<ElementChange>, String> {
         let index = self.find(list, id)?;
         let mail = &mut self.list(list)[index];
@@ -230,8 +238,13 @@ impl Inbox {
         set_keys(&mut map, keys);
         let old = std::mem::replace(mail, Mail { id: id.clone(), ..Mail::from_map(&map, &mut Vec::new()) });
         let says = |mail: &Mail| (mail.subject.clone(), mail.text.clone(), mail.attachments.clone());
+        let is_edited = list == ItemList::Items && says(&old) != says(mail);
+        // Its owner closed what it said before. Only who closes it in the same edit wants nobody to read it.
+        if is_edited && mail.status == MailStatus::Closed && !keys.contains_key("status") {
+            return Ok(vec![ElementChange::of_item(changed::EDITED, id).because(REOPENED)]);
+        }
         // Closed mail and copies of sent mail do not wake any agent.
-        if list != ItemList::Items || says(&old) == says(mail) || mail.status == MailStatus::Closed {
+        if !is_edited || mail.status == MailStatus::Closed {
             return Ok(vec![ElementChange::of_item(changed::CHANGED, id)]);
         }
         Ok(vec![ElementChange::of_item(changed::EDITED, id)])

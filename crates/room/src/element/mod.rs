@@ -38,7 +38,7 @@ pub mod text_content;
 
 pub use act::{ActContext, ActKind, Actor, ElementAct, Marker, News, Offer};
 pub use change::{ChangeKind, ElementChange, ItemNews, Wake};
-pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, HeldContent, Reader};
+pub use content::{Content, Element, ElementChanged, ElementEdit, ElementRefused, HeldContent, ItemLost, Reader};
 pub use directory::Elements;
 pub use editing::owns;
 pub use items::{ItemList, ListAct};
@@ -67,6 +67,7 @@ pub fn plugin(app: &mut App) {
     app.add_input::<ElementCommand>().add_input::<ElementEdit>();
     app.add_tick_message::<ElementChanged>()
         .add_tick_message::<ElementRefused>()
+        .add_tick_message::<ItemLost>()
         // Owned by lower layers, which also register them.
         .add_tick_message::<FileWritten>()
         .add_tick_message::<TopElementHeight>();

@@ -116,9 +116,9 @@ impl Pinboard {
             return Ok((index, pin));
         }
         if pin.author.is_user() {
-            return Err(format!("only the user may {verb} the pin {id}"));
+            return Err(format!("only the person may {verb} the pin {id}"));
         }
-        Err(format!("only {} and the user may {verb} the pin {id}", pin.author))
+        Err(format!("only its author and the person may {verb} the pin {id}"))
     }
 
     fn add(
@@ -170,8 +170,8 @@ impl Pinboard {
         // By position, not by time: a pin that a person wrote into a file has no time, and would always be dropped
         // first.
         let index = self.pins.iter().position(among)?;
-        let id = take_out(&mut self.pins, index, &mut self.below).id;
-        Some(ElementChange::of_item(changed::REMOVED, &id).because(why))
+        let pin = take_out(&mut self.pins, index, &mut self.below);
+        Some(ElementChange::of_item(changed::REMOVED, &pin.id).because(why).lost_by(&pin.author))
     }
 
     fn vote(&mut self, id: &Id, up: bool, by: &Author, limits: &ElementSettings) -> Result<Vec<ElementChange>, String> {

@@ -206,6 +206,47 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
 }
 
 #[test]
+fn closed_mail_is_open_again_when_a_person_changes_what_it_says() {
+    let of_mail = |id: &str| json!({ "id": id, "from": "user", "text": "Monday", "subject": "Meeting" });
+    for (keys, is_open) in [
+        (json!({ "text": "Tuesday" }), true),
+        (json!({ "subject": "Two meetings" }), true),
+        (json!({ "text": "Tuesday", "status": "closed" }), false),
+        (json!({ "sent": 7 }), false),
+    ] {
+        let mut app = room();
+        agent(&mut app, "ada-1");
+        let rest = json!({ "owner": "ada-1", "items": [of_mail("m1")] });
+        scene(&mut app, entry("hers", "inbox", rest), None);
+        edit(&mut app, "hers", "ada-1", MailAct::SetMailStatus { id: "m1".into(), status: MailStatus::Closed }.into());
+        let keys = keys.as_object().expect("a map").clone();
+        let act = ListAct::Correct { list: ItemList::Items, id: "m1".into(), keys: keys.clone() };
+        edit(&mut app, "hers", "user", act.into());
+        let scene = element(&app, "hers").1.to_scene();
+        assert_eq!(scene["items"][0]["status"] != "closed", is_open, "{keys:?}: {scene:?}");
+        let word = if is_open { "mail_edited" } else { "mail_changed" };
+        assert!(told::<ElementChanged>(&app).last().expect("a change").change.is(word), "{keys:?}");
+    }
+}
+
+#[test]
+fn the_author_of_a_pin_that_a_limit_removes_is_told() {
+    let mut app = room();
+    scene(&mut app, entry("ideas", "pinboard", json!({})), None);
+    for number in 0..5 {
+        edit(&mut app, "ideas", "ada-1", pin(&format!("idea {number}")));
+        assert_eq!(told::<ItemLost>(&app), []);
+    }
+    edit(&mut app, "ideas", "ada-1", pin("one more"));
+    let lost = told::<ItemLost>(&app);
+    assert_eq!((lost.len(), &*lost[0].author.0), (1, "ada-1"));
+    assert!(lost[0].what.contains("pin p1 was removed") && lost[0].what.contains("may only have 5"), "{lost:?}");
+    // A removal by its author, or by a vote, is no news of a limit.
+    edit(&mut app, "ideas", "ada-1", PinAct::RemovePin { id: "p2".into() }.into());
+    assert_eq!(told::<ItemLost>(&app), lost);
+}
+
+#[test]
 fn mail_and_its_copy_share_a_message_id_that_is_unique_across_runs() {
     let sent_in = |app: &mut App, run: &str, text: &str| {
         app.insert_resource(EventLog::new(run.into(), Seq(1)));

@@ -86,7 +86,7 @@ fn start_next(
 ) -> bool {
     let now = sim.now();
     let compacts =
-        body.queue.0.first_due(now).is_some_and(|first| first.action == Action::CompactContext) && !sim.rest.holds();
+        body.next_action(now).is_some_and(|first| first.action == Action::CompactContext) && !sim.rest.holds();
     if !compacts && let Some(work) = body.activity.work.pop_front() {
         let PendingWork { activation, cause, from, at } = work;
         let board = at.as_ref().and_then(|at| sim.space.sights.iter().find(|sight| sight.id == *at));
@@ -100,7 +100,7 @@ fn start_next(
         at_work.write(ArrivedForWork { agent: body.agent.key, activity: begin_activity(body), activation, cause });
         return true;
     }
-    if sim.rest.holds() {
+    if sim.rest.holds() || body.activity.waits_for_model() {
         return false;
     }
     let Some(next) = body.queue.0.pop(now) else { return false };
@@ -243,6 +243,8 @@ pub(super) fn end_errand(
         }
     };
     if with.contains(&to) {
+        let told = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
+        sim.write_dropped(body, &told, "it is told in a conversation that begins now");
         return body.activity.news.take().map(|news| (news.element, news.version));
     }
     sim.enqueue(body, Action::ApproachAgent { agent: to }, cause);
@@ -251,6 +253,11 @@ pub(super) fn end_errand(
 
 fn think(body: &mut AgentQueryItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
     let activity = begin_activity(body);
+    if let Some(wait) = &mut body.activity.model_wait {
+        // It tries with this one thought.
+        wait.may_try = false;
+        wait.tries = wait.tries.saturating_add(1);
+    }
     due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 

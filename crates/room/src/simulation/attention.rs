@@ -63,7 +63,7 @@ fn stroll(sim: &mut SimContext, body: &mut AgentQueryItem) {
     }
     let next = sim.now() + ticks(sim.movement.stroll_secs);
     sim.set(body, Timer::Stroll, next);
-    if body.queue.0.first_due(sim.now()).is_some() || !body.activity.work.is_empty() {
+    if body.next_action(sim.now()).is_some() || !body.activity.work.is_empty() {
         // A target too far to reach in time must not starve the queue, so the agent stops here.
         sim.walk_to(body, Course::STAND);
         sim.wake(body);
@@ -152,7 +152,7 @@ fn seek(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let next = now + ticks(sim.attention.seek_secs);
     sim.set(body, Timer::Seek, next);
     let state = body.state.0.state();
-    if !(state.is_rest() || matches!(state, State::Heartbeat | State::Cooldown)) {
+    if !(state.is_rest() || matches!(state, State::Heartbeat | State::Cooldown)) || body.activity.model_wait.is_some() {
         return;
     }
     let again = ticks(sim.attention.seek_again_secs);

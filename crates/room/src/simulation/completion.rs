@@ -1,8 +1,8 @@
-//! Ends actions: they succeeded, failed and are retried, or are replaced by something else.
+//! Ends actions: they succeeded, failed and wait, or are replaced by something else.
 
 use super::components::{ActivityKind, AgentQueryItem, ReadVersion};
 use super::context::SimContext;
-use super::mind_messages::ThinkOutcome;
+use super::mind_messages::{FailureCause, ThinkOutcome};
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
 use crate::base::text::truncate;
@@ -80,11 +80,14 @@ pub(super) fn finish(
         // The result of work is recorded by the layer that owns it.
         _ => None,
     };
-    let ThinkOutcome::Failed { why, passing } = outcome else {
-        body.activity.given_up.clear();
+    let ThinkOutcome::Failed { why, cause: failure } = outcome else {
+        if let Some(wait) = &mut body.activity.model_wait {
+            wait.tries = 0;
+        }
         sim.transition(body, StateEvent::Done, cause);
         return;
     };
+    let tries_before = body.activity.model_wait.as_ref().map_or(0, |wait| wait.tries);
     if let ActivityKind::Compacting { .. } = doing {
         // The owner of the session gives the reason, and requests it again in time: nothing else waits for it.
         sim.transition(body, StateEvent::Done, cause);
@@ -92,14 +95,24 @@ pub(super) fn finish(
     }
     let until = now + ticks(sim.attention.error_secs);
     if let Some((again, read)) = again {
-        if *passing && again.failures <= sim.attention.retries_at_most {
-            let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
-            let retry_at = now + ticks(backoff.wait_secs(again.failures - 1) as f32);
-            sim.enqueue_later(body, again.not_before(retry_at));
-        } else {
+        if *failure == FailureCause::Content && body.activity.model_wait.is_none() {
             body.activity.given_up.extend(read);
-            sim.dropped(body, &again, "it failed");
+            sim.dropped(body, &again, "the model does not take it");
+        } else {
+            retry_later(sim, body, again, tries_before);
         }
     }
     sim.transition(body, StateEvent::Failed { why: why.clone().into(), until }, cause);
+}
+
+/// Puts a failed action back into the queue, later after each failure. If the agent only tried with it whether its
+/// model answers again, it tries with something else next time, and the action is due as soon as the model answers.
+fn retry_later(sim: &mut SimContext, body: &mut AgentQueryItem, again: QueuedAction, tries_before: u32) {
+    let tried = tries_before > 0;
+    let failures = if tried { again.failures.saturating_sub(1) } else { again.failures };
+    let doublings = if tried { tries_before } else { failures.saturating_sub(1) };
+    let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
+    let wait_secs = backoff.wait_secs(doublings.min(sim.attention.retries_at_most));
+    let retry_at = sim.now() + ticks(wait_secs as f32);
+    sim.enqueue_later(body, QueuedAction { failures, tried, ..again }.not_before(retry_at));
 }

@@ -197,6 +197,19 @@ pub struct ReadVersion {
     pub tick: u64,
 }
 
+/// Why an agent's model cannot be called now.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ModelWait {
+    /// The reason, for a person.
+    pub why: String,
+    /// Whether the agent may start its next thought anyway, to find out whether the model answers again.
+    #[serde(default)]
+    pub may_try: bool,
+    /// The number of thoughts with which it tried.
+    #[serde(default)]
+    pub tries: u32,
+}
+
 /// The kinds of timers an agent has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Timer {
@@ -232,10 +245,13 @@ pub struct Activity {
     pub read: BTreeMap<ElementKey, ReadVersion>,
     /// The versions of elements that others told it about.
     pub told: BTreeMap<ElementKey, u32>,
-    /// The versions of elements on which thinking failed too often: the agent does not go there again on its own until
-    /// a thought succeeds, so that a model that never answers is not called forever.
+    /// The versions of elements that the model did not take because of their content: the agent does not go there again
+    /// on its own until they or the models change, so that a model that always refuses is not called forever.
     #[serde(default)]
     pub given_up: BTreeMap<ElementKey, u32>,
+    /// Whether it waits until its model can be called. Until then, its reading waits in its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_wait: Option<ModelWait>,
     /// News that it wants to tell.
     pub news: Option<News>,
     /// Work that waits.
@@ -270,6 +286,16 @@ impl Activity {
     /// Whether it reads an element, or walks there to read it.
     pub(super) fn reads(&self, element: ElementKey) -> bool {
         matches!(self.doing, ActivityKind::Reading { element: wanted, .. } if wanted == element)
+    }
+
+    /// Why an action waits for the agent's model; `None` if it does not.
+    pub fn wait_of(&self, action: &Action) -> Option<&str> {
+        self.model_wait.as_ref().filter(|_| action.needs_model()).map(|wait| &*wait.why)
+    }
+
+    /// Whether its thoughts wait, because its model cannot be called now.
+    pub fn waits_for_model(&self) -> bool {
+        self.model_wait.as_ref().is_some_and(|wait| !wait.may_try)
     }
 
     pub(super) fn next_activity(&mut self) -> ActivityId {
@@ -310,7 +336,13 @@ impl AgentQueryItem<'_, '_> {
     }
 
     fn must_read(&self, now: u64) -> bool {
-        self.queue.0.iter().any(|next| next.not_before <= now && next.action.is_urgent())
+        let has_urgent = self.queue.0.iter().any(|next| next.not_before <= now && next.action.is_urgent());
+        has_urgent && !self.activity.waits_for_model()
+    }
+
+    /// The next queued action, if it can start: none while the model that it needs cannot be called.
+    pub fn next_action(&self, now: u64) -> Option<&QueuedAction> {
+        self.queue.0.first_due(now).filter(|_| !self.activity.waits_for_model())
     }
 
     /// Whether it is on the way to a conversation, or waits for one to begin, and is not held by a person.

@@ -139,12 +139,21 @@ impl SimContext<'_> {
 
     /// Queues an action that may have to wait, and logs the result.
     pub fn enqueue_later(&mut self, body: &mut AgentQueryItem, new: QueuedAction) -> bool {
-        let result = body.queue.0.enqueue(new.clone(), self.attention.queue_at_most);
+        // While the model cannot be called, nothing leaves the queue, and no reading is dropped.
+        let keeps = body.activity.model_wait.is_some() && new.action.is_kept_while_waiting();
+        let cap = if keeps { usize::MAX } else { self.attention.queue_at_most };
+        let replaced = body.queue.0.cause_of(&new.action);
+        let result = body.queue.0.enqueue(new.clone(), cap);
         let is_refused = result == Queued::Refused;
         match result {
             Queued::Added | Queued::Raised => {
                 let queued = self.write_queued(body, &new);
                 body.queue.0.set_cause(&new.action, queued);
+                // Every queued action has a record of how it ended.
+                if let Some(cause) = replaced {
+                    let replaced = QueuedAction { cause, ..new.clone() };
+                    self.write_dropped(body, &replaced, "a later request for the same replaced it");
+                }
             }
             Queued::Displaced(displaced) => {
                 let queued = self.write_queued(body, &new);
@@ -152,7 +161,9 @@ impl SimContext<'_> {
                 self.dropped(body, &displaced, "something more important came up");
             }
             Queued::Merged => {
-                self.write_queued(body, &new);
+                let cause = self.write_queued(body, &new);
+                let merged = QueuedAction { cause, ..new.clone() };
+                self.write_dropped(body, &merged, "it was added to an earlier one that still waits");
             }
             Queued::Refused => self.dropped(body, &new, "the queue is full"),
             Queued::AlreadyThere => {}
@@ -177,7 +188,7 @@ impl SimContext<'_> {
             target: self.target(action),
             priority: action.priority().map(Into::into),
             not_before_tick: Some(*not_before).filter(|tick| *tick > self.now()),
-            why: action.why().map(str::to_owned),
+            why: reason(body, action),
         };
         self.write(body, *cause, &event)
     }
@@ -189,6 +200,11 @@ impl SimContext<'_> {
         {
             body.activity.news = None;
         }
+        self.write_dropped(body, queued, why);
+    }
+
+    /// Records that a queued action ended without being carried out.
+    pub fn write_dropped(&mut self, body: &AgentQueryItem, queued: &QueuedAction, why: &str) {
         let dropped = events::ActionDropped {
             action: Some(queued.action.as_str()),
             target: Some(self.target(&queued.action)),
@@ -205,5 +221,15 @@ impl SimContext<'_> {
             Action::Attend(_) => action.place().cloned(),
             _ => self.space.sight(action.element()?).map(|sight| sight.id.clone()),
         }
+    }
+}
+
+/// Why an action was queued and what it waits for, for people, if its word does not say it.
+fn reason(body: &AgentQueryItem, action: &Action) -> Option<String> {
+    let why = action.why().map(str::to_owned);
+    let waits = body.activity.wait_of(action).map(|wait| format!("waits until its model can be called: {wait}"));
+    match (why, waits) {
+        (Some(why), Some(waits)) => Some(format!("{why}; {waits}")),
+        (why, waits) => why.or(waits),
     }
 }

@@ -263,7 +263,7 @@ fn look_for_banter(table: &mut ConversationContext) {
         bodies
             .get(sim.roster.entity(agent)?)
             .ok()
-            .filter(|body| body.state.0.may_converse())
+            .filter(|body| body.state.0.may_converse() && body.activity.model_wait.is_none())
             .map(|body| body.activity.heard)
     };
     // News that was passed on too often is not a topic.
@@ -348,6 +348,8 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let mut available = Vec::new();
     for agent in &proposal.participants {
         if let Some(Ok(body)) = sim.roster.entity(*agent).map(|entity| bodies.get(entity))
+            // A talk that a person asked for begins anyway, and its failure is shown.
+            && (proposal.kind == ConversationKind::Task || body.activity.model_wait.is_none())
             && (body.state.0.may_converse() || may_be_stopped(talks, &body, &proposal))
         {
             available.push((*agent, body.position.0));

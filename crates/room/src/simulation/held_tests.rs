@@ -6,7 +6,7 @@ use bevy::math::Vec2;
 use super::queue::Action;
 use super::settings::{AttentionSettings, ConversationSettings};
 use super::tests::{Room, read, talk};
-use super::{Activity, Conversations, Home, State, Think, ThinkOutcome, WorkRequested};
+use super::{Activity, Conversations, FailureCause, Home, State, Think, ThinkOutcome, WorkRequested};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::log::events;
@@ -81,7 +81,7 @@ fn a_failed_action_delays_only_itself() {
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.answer = |due| match due.think {
         Think::Read { element: ElementKey(1) } => Some(ThinkOutcome::Said { text: "Noted.".into() }),
-        _ => Some(ThinkOutcome::Failed { why: "no network".into(), passing: true }),
+        _ => Some(ThinkOutcome::Failed { why: "no network".into(), cause: FailureCause::Passing }),
     };
     room.run(1);
     room.enqueue(ada, Action::CompactContext);

@@ -112,10 +112,46 @@ pub enum ThinkOutcome {
     Failed {
         /// What failed and what to do, for a person.
         why: String,
-        /// Whether the failure is temporary, so that a retry may succeed.
-        passing: bool,
+        /// What has to change before it can succeed.
+        cause: FailureCause,
     },
 }
+
+/// What has to change before a failed thought can succeed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// Nothing: the same thought may succeed a little later.
+    Passing,
+    /// The model cannot be called now: an outage, a missing key, a limit. The thought is fine, and waits.
+    Model,
+    /// The content: the model does not take it, however often it is asked.
+    Content,
+}
+
+/// Whether the model that answers an agent can be called. While it cannot, the agent's reading waits in its queue.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct ModelAvailability {
+    /// The agent.
+    pub agent: AgentKey,
+    /// Why its model cannot be called now; `None` if it can.
+    pub waits_because: Option<String>,
+}
+
+/// Lets some of these agents try their model although it could not be called so far: those with the most important
+/// reading waiting.
+#[derive(Message, Clone, PartialEq, Eq, Debug)]
+pub struct TryModel {
+    /// The agents that wait for the same model.
+    pub agents: Vec<AgentKey>,
+    /// How many of them may try.
+    pub at_most: usize,
+}
+
+/// The models, keys or settings were changed, or a new run began: content that models did not take before is read
+/// again.
+#[derive(Message, Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ModelsChanged {}
 
 /// Something more urgent than an agent's current thought is waiting: if no model was called yet, that thought is
 /// cancelled and ends with [`ThinkOutcome::PutOff`].

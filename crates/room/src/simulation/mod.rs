@@ -19,6 +19,7 @@ mod furniture;
 mod idle_visits;
 pub mod interest;
 pub mod mind_messages;
+mod model_waits;
 mod motion;
 pub mod posture;
 pub mod provenance;
@@ -42,9 +43,10 @@ pub use conversations::session_of;
 pub use furniture::FurnishCommand;
 pub use interest::{Interest, PendingInterest, Place, Quote, Reason, WakeAgent, WakeRequest};
 pub use mind_messages::{
-    ActivityId, ArrivedForWork, CompactionWanted, Explain, NewsNoted, TaskCommand, Think, ThinkDone, ThinkDue,
-    ThinkOutcome, ThinkPutOff, WorkRequestWithdrawn, WorkRequested,
+    ActivityId, ArrivedForWork, CompactionWanted, Explain, FailureCause, ModelAvailability, ModelsChanged, NewsNoted,
+    TaskCommand, Think, ThinkDone, ThinkDue, ThinkOutcome, ThinkPutOff, TryModel, WorkRequestWithdrawn, WorkRequested,
 };
+pub use model_waits::{WaitingForModel, waiting_for_model};
 pub use motion::{Passed, Reacted};
 pub use posture::{Held, Posture, Seated};
 pub use provenance::Provenance;
@@ -76,6 +78,9 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ArrivedForWork>()
         .add_tick_message::<ThinkDone>()
         .add_tick_message::<ThinkPutOff>()
+        .add_tick_message::<ModelAvailability>()
+        .add_tick_message::<TryModel>()
+        .add_tick_message::<ModelsChanged>()
         .add_tick_message::<Explain>()
         .add_tick_message::<WorkRequested>()
         .add_tick_message::<WorkRequestWithdrawn>()
@@ -138,7 +143,9 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
+            model_waits::apply_model_waits,
             reactions::apply_think_results,
+            model_waits::retry_given_up,
             reactions::apply_work_requests,
             reactions::wake_on_element_changes,
             reactions::wake,
@@ -171,6 +178,7 @@ fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
     quiet
         && agents.iter(world).all(|(state, queue, activity)| {
             let rests = conversations::is_free_or_soon(state.0.state()) && !state.0.is_on_errand();
+            let nobody_reads = nobody_reads || activity.waits_for_model();
             let nothing_waits =
                 (nobody_reads || queue.0.is_empty()) && activity.work.is_empty() && activity.awaited.is_none();
             let is_at_work = !matches!(activity.doing, ActivityKind::Attending { .. });
@@ -194,12 +202,14 @@ pub struct BusyCounts {
     pub working: usize,
     /// Queued actions of all agents.
     pub queued: usize,
+    /// The queued actions that wait until a model can be called.
+    pub waiting_for_model: usize,
 }
 
 /// Counts agents by activity.
 pub fn busy_counts(world: &mut World) -> BusyCounts {
-    let mut agents = world.query::<(&AgentState, &Queue)>();
-    agents.iter(world).fold(BusyCounts::default(), |mut counts, (state, queue)| {
+    let mut agents = world.query::<(&AgentState, &Queue, &Activity)>();
+    agents.iter(world).fold(BusyCounts::default(), |mut counts, (state, queue, activity)| {
         match state.0.state() {
             State::Reading => counts.reading += 1,
             State::Conversing => counts.conversing += 1,
@@ -207,6 +217,9 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
             _ => {}
         }
         counts.queued += queue.0.len();
+        if activity.model_wait.is_some() {
+            counts.waiting_for_model += queue.0.iter().filter(|queued| queued.action.needs_model()).count();
+        }
         counts
     })
 }

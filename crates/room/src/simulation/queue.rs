@@ -34,8 +34,23 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it counts toward the number of actions that a queue may hold.
+    fn is_counted(&self) -> bool {
+        !matches!(self, Self::CompactContext | Self::ReadElement { high: true, .. })
+    }
+
+    /// Whether a model is called for it, at once or at its end.
+    pub(super) fn needs_model(&self) -> bool {
+        !matches!(self, Self::ApproachAgent { .. })
+    }
+
+    /// Whether it must not be dropped for lack of space while it waits for a model.
+    pub(super) fn is_kept_while_waiting(&self) -> bool {
+        matches!(self, Self::ReadElement { .. } | Self::Attend(_))
+    }
+
     /// The rank in the queue: smaller goes first.
-    fn rank(&self) -> u8 {
+    pub(super) fn rank(&self) -> u8 {
         match self {
             Self::CompactContext => 0,
             Self::ReadElement { .. } | Self::Attend(_) if self.is_urgent() => 1,
@@ -130,12 +145,15 @@ pub struct QueuedAction {
     /// The number of temporary failures.
     #[serde(default)]
     pub failures: u32,
+    /// Whether it waits only because it failed when an agent tried whether its model answers again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tried: bool,
 }
 
 impl QueuedAction {
     /// Creates an action that can start at once.
     pub fn new(action: Action, cause: Seq) -> Self {
-        Self { action, cause, not_before: 0, failures: 0 }
+        Self { action, cause, not_before: 0, failures: 0, tried: false }
     }
 
     /// Sets the earliest tick.
@@ -167,13 +185,13 @@ pub enum Queued {
 pub struct ActionQueue(Vec<QueuedAction>);
 
 impl ActionQueue {
-    /// Inserts an action at its place. At most `cap` actions are kept, not counting the compaction, which always fits
-    /// and occurs once, and urgent reads: required reading is never refused, and occurs once for each element.
+    /// Inserts an action at its place. At most `cap` actions are kept, not counting the compaction and urgent reads:
+    /// the compaction occurs once, and an urgent read, which is never refused, once for each element.
     pub fn enqueue(&mut self, new: QueuedAction, cap: usize) -> Queued {
         if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(&new.action)) {
             return self.join(index, new);
         }
-        let counted = self.0.iter().filter(|queued| queued.action != Action::CompactContext).count();
+        let counted = self.0.iter().filter(|queued| queued.action.is_counted()).count();
         if new.action == Action::CompactContext || counted < cap {
             self.insert(new);
             return Queued::Added;
@@ -183,7 +201,7 @@ impl ActionQueue {
                 self.insert(new);
                 Queued::Displaced(last)
             }
-            None if matches!(new.action, Action::ReadElement { high: true, .. }) => {
+            None if !new.action.is_counted() => {
                 self.insert(new);
                 Queued::Added
             }
@@ -206,9 +224,16 @@ impl ActionQueue {
             return Queued::AlreadyThere;
         }
         let old = self.0.remove(index);
-        let action = old.action.merged(&new.action);
-        self.insert(QueuedAction { action, cause: new.cause, not_before, failures: old.failures });
+        let action = old.action.clone().merged(&new.action);
+        self.insert(QueuedAction { action, cause: new.cause, not_before, ..old });
         Queued::Raised
+    }
+
+    /// Makes the actions due that waited only because they failed as tries.
+    pub fn release_tried(&mut self) {
+        for queued in self.0.iter_mut().filter(|queued| queued.tried) {
+            (queued.tried, queued.not_before) = (false, 0);
+        }
     }
 
     /// Sets the log record that caused an action in the queue.
@@ -222,6 +247,11 @@ impl ActionQueue {
         let rank = queued.action.rank();
         let index = self.0.partition_point(|other| other.action.rank() <= rank);
         self.0.insert(index, queued);
+    }
+
+    /// The record of the queued action of this type and target.
+    pub fn cause_of(&self, action: &Action) -> Option<Seq> {
+        self.0.iter().find(|queued| queued.action.is_like(action)).map(|queued| queued.cause)
     }
 
     /// Removes and returns the next action that can start.
@@ -330,8 +360,12 @@ mod tests {
         let many: Vec<Action> = (0..20).map(|element| read(element, true)).collect();
         let (mut queue, results) = queue_of(&many);
         assert_eq!((queue.len(), results.contains(&Queued::Refused)), (20, false));
-        assert_eq!(queue.enqueue(QueuedAction::new(read(30, false), Seq(30)), CAP), Queued::Refused);
-        assert_eq!(queue.enqueue(QueuedAction::new(read(7, true), Seq(31)), CAP), Queued::AlreadyThere);
+        for element in 30..35 {
+            let new = QueuedAction::new(read(element, false), Seq(element.into()));
+            assert_eq!(queue.enqueue(new, CAP), Queued::Added, "urgent reads take no one's place");
+        }
+        assert_eq!(queue.enqueue(QueuedAction::new(read(35, false), Seq(35)), CAP), Queued::Refused);
+        assert_eq!(queue.enqueue(QueuedAction::new(read(7, true), Seq(36)), CAP), Queued::AlreadyThere);
     }
 
     #[test]
@@ -374,9 +408,9 @@ mod tests {
                 for (index, one) in now.iter().enumerate() {
                     prop_assert!(now[index + 1..].iter().all(|other| !one.is_like(other)));
                 }
-                let counted = now.iter().filter(|one| **one != Action::CompactContext);
-                let urgent = counted.clone().filter(|one| matches!(one, Action::ReadElement { high: true, .. })).count();
-                prop_assert!(counted.count() <= CAP.max(urgent));
+                let is_urgent = |one: &&Action| matches!(one, Action::ReadElement { high: true, .. });
+                let counted = now.iter().filter(|one| **one != Action::CompactContext && !is_urgent(one)).count();
+                prop_assert!(counted <= CAP);
                 let is_urgent = matches!(action, Action::ReadElement { high: true, .. });
                 prop_assert!(result != Queued::Refused || !is_urgent);
                 let stands = now.iter().any(|one| one.is_like(&action) && one.rank() <= action.rank());

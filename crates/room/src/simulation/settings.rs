@@ -112,7 +112,8 @@ section! {
         collect_secs: f32 = 600.0,
         /// How many times agents pass on news from outside; after that, it no longer wakes other agents.
         hops_at_most: u32 = 3,
-        /// How many actions an agent can queue, not counting a compaction.
+        /// How many actions an agent can queue, not counting a compaction, urgent reads, and reads that wait for a model
+        /// that cannot be called.
         queue_at_most: usize = 5,
         /// How close agents must pass to react to someone or something.
         reaction_units: f32 = 70.0,
@@ -132,7 +133,7 @@ section! {
         retry_least_secs: f32 = 10.0,
         /// The maximum delay before a retry.
         retry_most_secs: f32 = 300.0,
-        /// The maximum number of retries.
+        /// How many retries double the delay; later ones wait as long as the last of these.
         retries_at_most: u32 = 4,
     }
 }

@@ -152,6 +152,10 @@ pub fn read(element: ElementKey) -> Action {
     Action::ReadElement { element, high: true }
 }
 
+fn read_normally(element: ElementKey) -> Action {
+    Action::ReadElement { element, high: false }
+}
+
 #[test]
 fn urgent_reads_interrupt_other_reads() {
     for is_there in [false, true] {
@@ -347,12 +351,12 @@ fn a_summons_that_is_withdrawn_calls_nobody() {
 }
 
 #[test]
-fn temporary_failures_are_retried_a_limited_number_of_times() {
+fn temporary_failures_are_retried_until_one_succeeds() {
     let mut room = Room::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let rules = room.element("rules", (0.0, 100.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
-    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), passing: true });
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), cause: FailureCause::Passing });
     room.enqueue(ada, read(rules));
     room.run(3);
     assert_eq!(room.state(ada), State::Error);
@@ -362,8 +366,127 @@ fn temporary_failures_are_retried_a_limited_number_of_times() {
     assert_eq!(room.dues.len(), 1);
     room.run(ticks(80.0));
     assert_eq!(room.dues.len(), 4, "10, 20 and 40 seconds later");
-    room.run(ticks(85.0));
-    assert!(room.events::<events::ActionDropped>().iter().any(|dropped| dropped.why == "it failed"));
+    room.run(ticks(85.0 + 165.0 + 165.0));
+    assert_eq!(room.dues.len(), 7, "80, 160 and 160 seconds later");
+    assert_eq!(room.events::<events::ActionDropped>(), [], "it is never given up");
+    room.answer = |_| said("Noted.");
+    room.run(ticks(165.0));
+    assert_eq!(room.get::<Activity>(ada).version_read(rules), Some(1));
+}
+
+#[test]
+fn content_that_a_model_does_not_take_is_left_until_it_or_the_models_change() {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 5.0;
+    let rules = room.element("rules", (0.0, 100.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "too long".into(), cause: FailureCause::Content });
+    room.run(ticks(60.0));
+    assert_eq!(room.dues.len(), 1, "a model that always refuses is not called forever");
+    assert_eq!(room.events::<events::ActionDropped>()[0].why, "the model does not take it");
+    room.answer = |_| said("Noted.");
+    room.run(ticks(60.0));
+    assert_eq!(room.dues.len(), 1);
+    room.say(ModelsChanged {});
+    room.run(ticks(20.0));
+    assert_eq!(room.get::<Activity>(ada).version_read(rules), Some(1));
+    assert!(room.get::<Activity>(ada).given_up.is_empty());
+}
+
+/// A room with three agents whose model cannot be called, and three texts that each of them is to read.
+fn waiting_room() -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
+    let mut room = Room::new();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 5.0;
+    let elements = ["rules", "news", "ideas"]
+        .iter()
+        .enumerate()
+        .map(|(index, id)| room.element(id, (index as f32 * 300.0, 100.0), None));
+    let elements: Vec<ElementKey> = elements.collect();
+    let agents = ["ada", "ben", "cy"].iter().enumerate();
+    let agents: Vec<AgentKey> =
+        agents.map(|(index, id)| room.agent(id, (index as f32 * 60.0, 0.0), Behaviour::Stationary)).collect();
+    room.run(1);
+    for agent in &agents {
+        let waits_because = Some("openai cannot be reached".to_owned());
+        room.say(ModelAvailability { agent: *agent, waits_because });
+    }
+    room.run(1);
+    (room, agents, elements)
+}
+
+#[test]
+fn reading_waits_while_a_model_cannot_be_called_and_is_done_by_importance_when_it_can() {
+    let (mut room, agents, elements) = waiting_room();
+    for agent in &agents {
+        room.enqueue(*agent, read_normally(elements[1]));
+        room.enqueue(*agent, read_normally(elements[2]));
+        room.enqueue(*agent, read(elements[0]));
+    }
+    room.run(ticks(600.0));
+    assert_eq!(room.dues.len(), 0, "nobody asks, and nobody seeks more to ask about");
+    assert!(is_idle(room.app.world_mut()), "nothing can happen until the model answers");
+    assert_eq!(busy_counts(room.app.world_mut()).waiting_for_model, 9);
+    let queued = room.events::<events::ActionQueued>();
+    assert!(
+        queued.iter().all(|queued| queued.why.as_deref().is_some_and(|why| why.contains("openai cannot be reached")))
+    );
+    // Whoever has the most important reading tries, one at a time; the others still wait.
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "still away".into(), cause: FailureCause::Model });
+    for tries in 1..=3 {
+        room.say(TryModel { agents: agents.clone(), at_most: 1 });
+        room.run(ticks(30.0));
+        assert_eq!(room.dues.len(), tries);
+    }
+    let tried: BTreeSet<AgentKey> = room.dues.iter().map(|due| due.agent).collect();
+    assert_eq!(tried.len(), 3, "everyone tries in turn");
+    let first = Think::Read { element: elements[0] };
+    assert!(room.dues.iter().all(|due| due.think == first), "{:?}", room.dues);
+    room.answer = |_| said("Noted.");
+    for agent in &agents {
+        room.say(ModelAvailability { agent: *agent, waits_because: None });
+    }
+    room.run(ticks(60.0));
+    for agent in &agents {
+        let of_agent = room.dues.iter().skip(3).filter(|due| due.agent == *agent).map(|due| due.think.clone());
+        let order: Vec<Think> = of_agent.filter(|think| matches!(think, Think::Read { .. })).collect();
+        let expected: Vec<Think> = elements.iter().map(|element| Think::Read { element: *element }).collect();
+        assert_eq!(order, expected);
+    }
+}
+
+#[test]
+fn content_that_always_fails_does_not_keep_the_rest_from_being_tried() {
+    let (mut room, agents, elements) = waiting_room();
+    let ada = agents[0];
+    room.enqueue(ada, read(elements[0]));
+    room.enqueue(ada, read_normally(elements[1]));
+    room.answer = |due| match due.think {
+        Think::Read { element: ElementKey(0) } => {
+            Some(ThinkOutcome::Failed { why: "the server broke".into(), cause: FailureCause::Model })
+        }
+        _ => said("Noted."),
+    };
+    for _ in 0..2 {
+        room.say(TryModel { agents: agents.clone(), at_most: 1 });
+        room.run(ticks(8.0));
+    }
+    assert_eq!(room.get::<Activity>(ada).version_read(elements[1]), Some(1));
+}
+
+#[test]
+fn many_changes_while_a_model_cannot_be_called_are_all_read_later() {
+    let (mut room, agents, _) = waiting_room();
+    let boards: Vec<ElementKey> =
+        (0..12).map(|index| room.element(&format!("board-{index}"), (index as f32 * 90.0, -200.0), None)).collect();
+    room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
+    room.run(2);
+    for board in &boards {
+        room.enqueue(agents[0], read_normally(*board));
+    }
+    assert_eq!(room.get::<Queue>(agents[0]).0.len(), 12, "none is refused");
+    room.say(ModelAvailability { agent: agents[0], waits_because: None });
+    room.run(ticks(300.0));
+    assert!(boards.iter().all(|board| room.get::<Activity>(agents[0]).version_read(*board) == Some(1)));
 }
 
 pub fn talk(room: &mut Room, who: &[&str]) {

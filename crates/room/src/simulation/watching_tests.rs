@@ -203,7 +203,7 @@ fn an_agent_goes_to_a_new_home_and_it_is_written_however_near_it_is() {
     let (mut room, ada, _) = furnished();
     let mut writes = MessageCursor::<SceneWrite>::default();
     for x in [5200.0, 5215.0] {
-        room.say(AgentCommand::SetHome { agent: "ada".into(), position: Vec2::new(x, 0.04) });
+        room.say(AgentCommand::SetHome { agent: "ada".into(), position: Vec2::new(x, 0.04), by: None });
         room.run(1);
         let written = writes.read(room.app.world().resource::<Messages<SceneWrite>>()).last().cloned();
         let Some(SceneWrite::Agent { id, keys }) = written else { panic!("the scene is told") };
@@ -238,7 +238,7 @@ fn compaction_comes_first_and_its_failure_delays_nothing() {
     place(&mut room, "rules", "rulebook", json!({}));
     edit(&mut room, "rules", "user", text("Be brief."));
     room.say(CompactionWanted { agent: ada, cause: Seq(1) });
-    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), passing: true });
+    room.answer = |_| Some(ThinkOutcome::Failed { why: "no network".into(), cause: FailureCause::Passing });
     room.run(2);
     assert_eq!(room.get::<AgentState>(ada).0.why(), "summing up what it knows");
     assert!(matches!(room.dues[..], [ThinkDue { think: Think::Compact, .. }]));

@@ -4,38 +4,34 @@
 //! The buttons ignore clicks for a moment after the card appears or changes, so that a click meant for something else
 //! does not allow an unread request.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use egui::{
-    Align, Button, CornerRadius, Frame, Id as WidgetId, Label, Layout, Margin, Painter, RichText, ScrollArea,
-    TextStyle, Ui, vec2,
+    Align, Button, CornerRadius, Id as WidgetId, Label, Layout, Margin, Painter, Rect, RichText, ScrollArea, Sense,
+    StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
 };
 
-use super::texts;
+use super::{approval_preview, texts};
 use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
-use crate::tools::{Preview, PreviewLine, PreviewLineKind};
-use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::commands::{RoomAct, WindowCommand, keyboard, keys};
 use crate::ui::server_form::{FormValues, form_ui};
 use crate::ui::state::approvals::InputLock;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
-use crate::ui::widgets::{card, icon_button, line_parts, mix, name, primary, segments_with_tips, small};
+use crate::ui::widgets::{card, icon_button, line_parts, name, primary, segments_with_tips, small, text_line};
 use crate::ui::{Command, ViewerContext};
 use crate::view::paint;
-use crate::view::theme::{APPROVAL, RADIUS, SPACE, TYPE, Theme};
+use crate::view::theme::{APPROVAL, RADIUS, SPACE, Theme};
 use crate::view::work::QuestionView;
 
-/// The maximum number of preview lines that are laid out; a note counts the rest.
-const LINES_SHOWN: usize = 600;
+/// The place of the card that takes the keys when they are requested: it is always in view.
+const KEYS_PLACE: &str = "run bar";
 
 /// The maximum height of the list of all approvals, in points.
 const LIST_POINTS: f32 = 240.0;
 
-/// The vertical margin inside the preview, in points.
-const PREVIEW_MARGIN: f32 = 4.0;
 /// The height of the scope buttons, in points.
 const SCOPES_POINTS: f32 = 28.0;
 
@@ -66,7 +62,7 @@ pub struct Turn {
 
 /// Returns the height of a card of this size, in points.
 pub fn height_of(size: CardSize) -> f32 {
-    let preview = if size.preview > 0.0 { size.preview + 2.0 * PREVIEW_MARGIN + SPACE[0] } else { 0.0 };
+    let preview = if size.preview > 0.0 { size.preview + 2.0 * approval_preview::MARGIN + SPACE[0] } else { 0.0 };
     2.0 * SPACE[2]
         + size.head
         + SPACE[0]
@@ -86,13 +82,22 @@ struct CardMemory {
     scope: AllowScope,
     comment: String,
     form: FormValues,
+    /// The index of the shown page of the preview.
+    page: usize,
+    /// The rectangle of the card in the last frame.
+    rect: Option<Rect>,
+    /// The last request for the keys that the card has followed.
+    key_request: Option<u64>,
 }
 
-/// The cached lines of a preview.
-#[derive(Clone)]
-struct Lines {
-    of: Arc<Preview>,
-    lines: Arc<Vec<PreviewLine>>,
+/// How the answer buttons are drawn.
+#[derive(Clone, Copy)]
+struct AnswerState<'a> {
+    agent_name: &'a str,
+    /// Whether the card has only just appeared and takes no answer yet.
+    is_locked: bool,
+    /// Whether the person chose the card for the keys.
+    is_chosen: bool,
 }
 
 /// Draws the approval card of a question; `place` identifies the card among those in the window.
@@ -107,48 +112,61 @@ pub fn approval_card(
     let mut memory: CardMemory = ui.data(|data| data.get_temp(id)).unwrap_or_default();
     let approval = &question.approval;
     if memory.of.as_ref() != Some(&approval.id) {
-        let input_lock = std::mem::take(&mut memory.input_lock);
-        memory = CardMemory { of: Some(approval.id.clone()), input_lock, ..CardMemory::default() };
+        let CardMemory { input_lock, rect, key_request, .. } = memory;
+        let of = Some(approval.id.clone());
+        memory = CardMemory { of, input_lock, rect, key_request, ..CardMemory::default() };
     }
     let locked_secs = memory.input_lock.lock_secs(&approval.id, ui.input(|input| input.time));
     if locked_secs > 0.0 {
         ui.ctx().request_repaint_after(Duration::from_secs_f64(locked_secs));
     }
     let agent_name = cx.room.called(&approval.agent).to_owned();
-    card(cx.theme).show(ui, |ui| {
+    // Another approval is another widget, so that what was chosen for one does not count for the next.
+    let widget = WidgetId::new(("the keys of", place, approval.id.as_str()));
+    if let Some(rect) = memory.rect {
+        let keys = ui.interact(rect, widget, Sense::focusable_noninteractive());
+        keys.widget_info(|| WidgetInfo::labeled(WidgetType::Other, true, texts::approval_of(&agent_name)));
+    }
+    let is_chosen = keyboard::is_chosen(ui.ctx(), widget);
+    let shown = card(cx.theme).show(ui, |ui| {
         ui.set_min_width(ui.available_width());
         ui.push_id(id, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
             head_ui(ui, cx, question, (&agent_name, size.head, turn), &mut commands);
             if size.preview > 0.0 && !question.approval.fields().is_empty() {
-                part(ui, "form", size.preview + 2.0 * PREVIEW_MARGIN, |ui| {
+                approval_preview::part(ui, "form", size.preview + 2.0 * approval_preview::MARGIN, |ui| {
+                    // The head shows a short question whole.
+                    approval_preview::lines_ui(ui, &question.approval.long_question(), cx.theme);
                     form_ui(ui, question.approval.fields(), &mut memory.form, cx.theme);
                 });
             } else if size.preview > 0.0 {
-                preview_ui(ui, cx, question, size.preview);
+                approval_preview::preview_ui(ui, cx, question, (size.preview, &mut memory.page));
             }
             if ui.available_width() < WIDE_POINTS {
                 scope_ui(ui, cx.theme, question, &agent_name, &mut memory);
                 scope_note_ui(ui, cx.theme, question, &agent_name, &memory);
             }
-            answers_ui(ui, cx.theme, question, (&agent_name, locked_secs > 0.0), &mut memory, &mut commands);
+            let state = AnswerState { agent_name: &agent_name, is_locked: locked_secs > 0.0, is_chosen };
+            answers_ui(ui, cx.theme, question, state, &mut memory, &mut commands);
         });
     });
+    let rect = shown.response.rect;
+    memory.rect = Some(rect);
+    if is_chosen {
+        let corners = CornerRadius::same(RADIUS[1]);
+        ui.painter().rect_stroke(rect, corners, cx.theme.focus_ring(), StrokeKind::Inside);
+    }
+    let request = cx.ui.questions.key_request(&approval.id).filter(|_| place == KEYS_PLACE);
+    let is_requested = request.is_some() && request != memory.key_request;
+    if is_requested || keyboard::is_card_clicked(ui, rect) {
+        memory.key_request = request.or(memory.key_request);
+        keyboard::choose(ui.ctx(), widget);
+        if cx.ui.questions.front(cx.room).is_none_or(|(_, front, ..)| front.approval.id != approval.id) {
+            commands.push(WindowCommand::ChooseQuestion(approval.id.clone()).into());
+        }
+    }
     ui.data_mut(|data| data.insert_temp(id, memory));
     commands
-}
-
-/// Draws a scrolling part of the card with a fixed height.
-fn part(ui: &mut Ui, salt: &str, height: f32, content: impl FnOnce(&mut Ui)) {
-    let size = vec2(ui.available_width(), height);
-    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
-        ui.set_min_size(size);
-        let area = ScrollArea::vertical().id_salt(salt).auto_shrink(false).max_height(height).min_scrolled_height(0.0);
-        area.show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 2.0;
-            content(ui);
-        });
-    });
 }
 
 /// Draws who wants what and why it needs approval; at the right, the buttons for other approvals and for the asking
@@ -162,11 +180,13 @@ fn head_ui(
 ) {
     let size = vec2(ui.available_width(), height);
     let sentences = |ui: &mut Ui| {
-        part(ui, "head", height, |ui| {
+        approval_preview::part(ui, "head", height, |ui| {
             let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
             ui.add(Label::new(sentence).wrap());
             // The risk comes first, so that it is visible without scrolling.
-            let colour = if question.approval.risk.level == RiskLevel::High { cx.theme.bad } else { cx.theme.text };
+            let is_risky = question.approval.risk.level == RiskLevel::High;
+            let is_risky = is_risky || !question.approval.secret_warning().is_empty();
+            let colour = if is_risky { cx.theme.bad } else { cx.theme.text };
             let details = [
                 (small(question.approval.warning(), cx.theme).color(colour)),
                 small(question.approval.reason(), cx.theme),
@@ -231,63 +251,6 @@ fn all_questions_ui(
     button.on_hover_text(texts::ALL_QUESTIONS_HINT);
 }
 
-/// Draws the preview of the effect.
-fn preview_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, height: f32) {
-    let lines = lines_of(ui, cx, question);
-    let theme = cx.theme;
-    let frame = Frame::new()
-        .fill(mix(theme.card, theme.line, 0.35))
-        .corner_radius(CornerRadius::same(RADIUS[0]))
-        .inner_margin(Margin::symmetric(SPACE[1] as i8, PREVIEW_MARGIN as i8));
-    frame.show(ui, |ui| {
-        part(ui, "preview", height, |ui| {
-            let shown = &lines[..lines.len().min(LINES_SHOWN)];
-            // Consecutive lines with the same mark are laid out as one text.
-            for block in shown.chunk_by(|one, other| one.mark == other.mark) {
-                ui.add(Label::new(lines_text(block, theme)).wrap());
-            }
-            if lines.len() > LINES_SHOWN {
-                ui.label(small(texts::more_lines(lines.len() - LINES_SHOWN), theme));
-            }
-        });
-    });
-}
-
-fn lines_text(lines: &[PreviewLine], theme: &Theme) -> RichText {
-    let mark = lines.first().map_or(PreviewLineKind::Plain, |line| line.mark);
-    let (sign, colour) = match mark {
-        PreviewLineKind::Heading => ("", theme.text_soft),
-        PreviewLineKind::Plain => ("  ", theme.text),
-        PreviewLineKind::Added => ("+ ", theme.good),
-        PreviewLineKind::Removed => ("- ", theme.bad),
-        PreviewLineKind::Gap => ("", theme.text_soft),
-    };
-    let text: Vec<String> = lines.iter().map(|line| format!("{sign}{}", line.text)).collect();
-    let text = RichText::new(text.join("\n")).size(TYPE[0]).color(colour);
-    if mark == PreviewLineKind::Heading { text } else { text.text_style(TextStyle::Monospace).size(TYPE[0]) }
-}
-
-/// Returns the lines of the preview, compared with the current file content once it has been read.
-fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec<PreviewLine>> {
-    let now = question.preview.unknown_file().and_then(|path| match cx.ui.texts.text(path) {
-        Some(Ok(Some(read))) => Some(read.text.clone()),
-        _ => None,
-    });
-    let preview = match now {
-        Some(now) => question.preview.clone().with_current_text(&now),
-        None => question.preview.clone(),
-    };
-    let id = WidgetId::new(("approval lines", question.approval.id.as_str()));
-    if let Some(cached) = ui.data(|data| data.get_temp::<Lines>(id))
-        && *cached.of == preview
-    {
-        return cached.lines;
-    }
-    let lines = Arc::new(preview.lines());
-    ui.data_mut(|data| data.insert_temp(id, Lines { of: Arc::new(preview), lines: lines.clone() }));
-    lines
-}
-
 /// Draws the scope buttons. A form has no scope, so their place stays empty.
 fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &str, memory: &mut CardMemory) {
     if question.approval.of_server.is_some() {
@@ -318,7 +281,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &st
 fn scope_note_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &str, memory: &CardMemory) {
     let scopes = question.approval.scopes(agent_name);
     let chosen = scopes.iter().position(|(scope, _)| *scope == memory.scope);
-    part(ui, "scope", APPROVAL.scope, |ui| {
+    approval_preview::part(ui, "scope", APPROVAL.scope, |ui| {
         let explanation = match scopes.as_slice() {
             _ if question.approval.of_server.is_some() => "",
             [_] => texts::IS_ALWAYS_ASKED,
@@ -334,10 +297,11 @@ fn answers_ui(
     ui: &mut Ui,
     theme: &Theme,
     question: &QuestionView,
-    (agent_name, is_locked): (&str, bool),
+    AnswerState { agent_name, is_locked, is_chosen }: AnswerState<'_>,
     memory: &mut CardMemory,
     commands: &mut Vec<Command>,
 ) {
+    let context = ui.ctx().clone();
     let button = vec2(APPROVAL.button, APPROVAL.row);
     let row = vec2(ui.available_width(), APPROVAL.row);
     let answer = ui.allocate_ui_with_layout(row, Layout::left_to_right(Align::Center), |ui| {
@@ -347,7 +311,13 @@ fn answers_ui(
             })
             .inner
         };
-        let refuse = sized(ui, &mut |ui| ui.add_enabled(!is_locked, Button::new(texts::REFUSE)));
+        let shown = |label: &str, command: &str| match is_chosen {
+            true => texts::with_key(label, &keys::shown(&context, command)),
+            false => label.to_owned(),
+        };
+        let refuse_label = shown(texts::REFUSE, "question.refuse");
+        let refuse = sized(ui, &mut |ui| ui.add_enabled(!is_locked, Button::new(&refuse_label)));
+        let refuse = refuse.on_hover_text(texts::KEYS_HINT);
         name(&refuse, texts::answer_to(texts::REFUSE, agent_name));
         if row.x >= WIDE_POINTS {
             let scopes = vec2(SCOPES_WIDTH, APPROVAL.row);
@@ -362,18 +332,18 @@ fn answers_ui(
             });
         }
         let field = vec2((ui.available_width() - button.x - ui.spacing().item_spacing.x).max(0.0), button.y);
-        let comment = egui::TextEdit::singleline(&mut memory.comment)
-            .hint_text(texts::message_to(agent_name))
-            .margin(Margin::symmetric(8, 5));
+        let comment =
+            text_line(&mut memory.comment).hint_text(texts::message_to(agent_name)).margin(Margin::symmetric(8, 5));
         let comment = ui.add_sized(field, comment);
         name(&comment, texts::message_to(agent_name));
         let misfit =
             question.approval.of_server.as_ref().and_then(|_| question.approval.form_error(&memory.form.values()));
         let label = if question.approval.of_server.is_some() { texts::ANSWER } else { texts::ALLOW };
-        let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), label, theme));
-        let allow = allow.on_disabled_hover_text(misfit.unwrap_or_default());
+        let allow_label = if misfit.is_none() { shown(label, "question.allow") } else { label.to_owned() };
+        let allow = sized(ui, &mut |ui| primary(ui, !is_locked && misfit.is_none(), &allow_label, theme));
+        let allow = allow.on_hover_text(texts::KEYS_HINT).on_disabled_hover_text(misfit.unwrap_or_default());
         name(&allow, texts::answer_to(label, agent_name));
-        if allow.clicked() { Some(true) } else { refuse.clicked().then_some(false) }
+        if keyboard::is_pressed(&allow) { Some(true) } else { keyboard::is_pressed(&refuse).then_some(false) }
     });
     if let Some(allow) = answer.inner {
         let comment = memory.comment.trim();

@@ -9,6 +9,7 @@ use crate::base::ActivationKey;
 use crate::gate::Risk;
 use crate::gateway::mcp::McpElicitation;
 use crate::kernel::KernelCommand;
+use crate::tools::Preview;
 use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
 use crate::ui::shell::run_bar::CARD as RUN_BAR_CARD;

@@ -4,6 +4,7 @@
 //! The folders depend on one another in one direction: `shell` → `panes` → `commands` → `state` → `widgets`.
 
 pub mod approval_card;
+mod approval_preview;
 pub mod commands;
 pub mod context;
 pub mod faces;

@@ -184,6 +184,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
         always: vec!["vfs_write(notes.md)".to_owned()],
         pattern: None,
         risk: Default::default(),
+        asked_before: 0,
         of_server: None,
     };
     QuestionView { approval, preview: Preview::Addition { path: "notes.md".into(), text: "one\ntwo".into() } }

@@ -12,11 +12,11 @@ pub(super) fn turn(number: usize, count: usize) -> String {
 }
 
 // Approval card: preview
-pub(super) fn more_lines(number: usize) -> String {
-    match number {
-        1 => "1 more line".to_owned(),
-        many => format!("{many} more lines"),
-    }
+pub(super) const PREVIOUS_ROWS: &str = "Previous lines";
+pub(super) const NEXT_ROWS: &str = "Next lines";
+
+pub(super) fn rows_of(first: usize, last: usize, count: usize) -> String {
+    format!("Lines {first} to {last} of {count}")
 }
 
 // Approval card: scope of a permission
@@ -45,6 +45,16 @@ pub(super) const ANSWER: &str = "Answer";
 
 pub(super) fn answer_to(answer: &str, agent: &str) -> String {
     format!("{answer} {agent}")
+}
+
+pub(super) const KEYS_HINT: &str = "By key: A allows, Shift+A allows for the task, R refuses, once you have clicked this card or the room, or pressed Q";
+
+pub(super) fn with_key(label: &str, key: &str) -> String {
+    format!("{label} ({key})")
+}
+
+pub(super) fn approval_of(agent: &str) -> String {
+    format!("Approval for {agent}")
 }
 
 pub(super) fn message_to(agent: &str) -> String {

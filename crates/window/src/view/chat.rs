@@ -18,8 +18,10 @@ use crate::kernel::{Activation, Call, CallProgress, Kernel, Phase, prompt_messag
 use crate::mind::{CallEnd, PromptMessage, Role, Session, ToolCall};
 use crate::workspace::{session_files, yaml};
 
-/// Longer texts are truncated on screen; the session file has them whole.
+/// Of longer texts, the beginning is shown at first.
 pub const SHOWN_CHARS: usize = 8_000;
+/// Longer arguments and results of tool calls are truncated; the session file has them whole.
+const TOOL_CHARS: usize = 100_000;
 /// Maximum length of a call's subject, in characters.
 const ABOUT_CHARS: usize = 80;
 /// Argument names that contain the subject of a call, most specific first.
@@ -64,7 +66,7 @@ pub enum ToolLineOutcome {
     Asked(String),
     /// It returned a result to the model.
     Answered {
-        /// The result, truncated.
+        /// The result; a very long one is truncated.
         text: String,
         /// Number of characters of the whole result.
         chars: usize,
@@ -127,12 +129,12 @@ pub fn lines<'a>(
     let mut open: Vec<(&str, usize)> = Vec::new();
     for (number, message) in messages.iter().enumerate() {
         match message.role {
-            Role::User => lines.push(ChatLine::Room(truncate(&message.text, SHOWN_CHARS))),
+            Role::User => lines.push(ChatLine::Room(message.text.clone())),
             Role::Assistant => {
                 let thought = thought(number).filter(|thought| !thought.trim().is_empty());
-                lines.extend(thought.map(|thought| ChatLine::Thought(truncate(thought, SHOWN_CHARS))));
+                lines.extend(thought.map(|thought| ChatLine::Thought(thought.to_owned())));
                 if !message.text.trim().is_empty() {
-                    lines.push(ChatLine::Agent(truncate(&message.text, SHOWN_CHARS)));
+                    lines.push(ChatLine::Agent(message.text.clone()));
                 }
                 open.clear();
                 for call in &message.tool_calls {
@@ -173,7 +175,7 @@ fn nested_approval(calls: &[Call], number: usize) -> Option<ToolLineOutcome> {
 }
 
 fn answered_outcome(text: &str, end: Option<CallEnd>) -> ToolLineOutcome {
-    ToolLineOutcome::Answered { text: truncate(text, SHOWN_CHARS), chars: text.chars().count(), end }
+    ToolLineOutcome::Answered { text: truncate(text, TOOL_CHARS), chars: text.chars().count(), end }
 }
 
 /// A result whose call is unknown.
@@ -195,10 +197,10 @@ fn short(about: Option<&str>) -> String {
 
 /// Arguments as readable text: one per line, strings unquoted.
 fn format_arguments(arguments: &Value) -> String {
-    let words = match arguments {
+    let text = match arguments {
         Value::Object(map) => {
             let lines = map.iter().map(|(key, value)| match value {
-                Value::String(text) => format!("{key}: {}", truncate(text, SHOWN_CHARS)),
+                Value::String(text) => format!("{key}: {}", truncate(text, TOOL_CHARS)),
                 other => format!("{key}: {other}"),
             });
             lines.collect::<Vec<_>>().join("\n")
@@ -207,7 +209,7 @@ fn format_arguments(arguments: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    truncate(&words, SHOWN_CHARS)
+    truncate(&text, TOOL_CHARS)
 }
 
 /// The chat between an agent and its model.

@@ -41,9 +41,10 @@ fn activation(messages: Vec<PromptMessage>) -> Activation {
         sends_images: false,
         is_without_images: false,
         mail: VecDeque::new(),
-        has_signalled: false,
+        last_signal: None,
         outputs: Vec::new(),
         proposed: None,
+        unmerged: Vec::new(),
         told: String::new(),
         is_unwritten: false,
         written_tick: 0,
@@ -174,6 +175,8 @@ fn running_calls_show_their_progress() {
         question: None,
         order: None,
         plan: None,
+        code: None,
+        looks: 0,
         sampling: None,
         attached: None,
         end: None,
@@ -220,10 +223,10 @@ fn long_results_are_truncated_but_counted_in_full() {
     ];
     let lines = lines(&messages, |_| None, &[]);
     let [ChatLine::Agent(said), ChatLine::Tool(tool)] = lines.as_slice() else { panic!("{} lines", lines.len()) };
-    assert_eq!(said.chars().count(), SHOWN_CHARS);
-    assert!(tool.arguments.chars().count() <= SHOWN_CHARS && tool.about.chars().count() <= ABOUT_CHARS);
+    assert_eq!(said.chars().count(), 100_000, "an answer is whole");
+    assert!(tool.arguments.chars().count() <= TOOL_CHARS && tool.about.chars().count() <= ABOUT_CHARS);
     let ToolLineOutcome::Answered { text, chars, .. } = &tool.outcome else { panic!("it was answered") };
-    assert_eq!((text.chars().count(), *chars), (SHOWN_CHARS, 2_000_000));
+    assert_eq!((text.chars().count(), *chars), (TOOL_CHARS, 2_000_000));
     assert!(tool.heading().ends_with("(2,000,000 characters)"));
 }
 

@@ -14,8 +14,6 @@ use crate::orchestration::{ArchivedEntry, Blackboards, BoardArchive, BoardChanne
 
 /// Number of messages shown per channel, newest ones.
 const MESSAGES_SHOWN: usize = 20;
-/// Number of characters shown per message.
-const MESSAGE_CHARS: usize = 600;
 /// Number of characters shown of an entry's earlier value.
 const BEFORE_CHARS: usize = 200;
 
@@ -125,7 +123,7 @@ fn channel_view(name: &str, channel: &Channel) -> ChannelView {
         messages: channel
             .messages()
             .skip(from)
-            .map(|message| (message.number, message.by.clone(), truncate(&message.text, MESSAGE_CHARS)))
+            .map(|message| (message.number, message.by.clone(), message.text.to_string()))
             .collect(),
         counts: (channel.message_count(), delivered, rejected),
     }

@@ -12,6 +12,7 @@ use super::chat::Chats;
 use super::model::{AgentDetail, AgentView, ElementReaders, KnownElement, ProfileFacts, ReaderView, RoomModel};
 use super::pick::RoomObject;
 use crate::agent::{Agent, Profiles, Roster};
+use crate::base::text::truncate;
 use crate::base::{AgentKey, ElementKey, Id};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, owns};
@@ -31,6 +32,8 @@ const MAX_DETAILED: usize = 120;
 const ELEMENTS_KNOWN: usize = 2;
 /// Interval at which readers are looked up while the element does not change, in ticks.
 const KNOWN_TICKS: u64 = 15;
+/// The maximum length of the reason why a queued action waits, in characters.
+const WAIT_CHARS: usize = 200;
 
 /// The things whose details are to be read.
 pub struct DetailRequest<'a> {
@@ -217,7 +220,7 @@ fn detail(world: &World, entity: EntityRef, parts: Parts, room: &RoomModel) -> A
         why: state.0.why().to_owned(),
         behaviour: activity.behaviour,
         home: home.0,
-        queue: queue.0.iter().map(|queued| action_label(&queued.action, world, room)).collect(),
+        queue: queue.0.iter().map(|queued| queued_label(&queued.action, activity, world, room)).collect(),
         tasks: tasks_of(world, &agent.id),
         memory: entity.get::<Memory>().cloned().unwrap_or_default(),
         session: session.map_or((0, 0), |session| (session.turns as usize, session.tokens())),
@@ -240,6 +243,15 @@ fn tasks_of(world: &World, agent: &Id) -> Vec<String> {
 
 pub(super) fn provider_label(provider: &str, model: &str) -> String {
     if provider == model { provider.to_owned() } else { format!("{provider} · {model}") }
+}
+
+/// A queued action, with the reason if it waits until a model can be called.
+fn queued_label(action: &Action, activity: &Activity, world: &World, room: &RoomModel) -> String {
+    let label = action_label(action, world, room);
+    match activity.wait_of(action) {
+        Some(why) => format!("{label} (waits for its model: {})", truncate(why, WAIT_CHARS)),
+        None => label,
+    }
 }
 
 fn action_label(action: &Action, world: &World, room: &RoomModel) -> String {

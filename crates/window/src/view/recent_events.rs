@@ -337,6 +337,8 @@ impl Recent {
             }
             // Problems in files are listed in the problems pane as long as they exist.
             None if warning.is_problem() => {}
+            // The readers learn of a person's change and read the file again; for the person it is no failure.
+            None if warning.writer.as_deref() == Some(USER) && warning.readers.is_some() => {}
             None => self.push_refused(Refused { element: warning.element, ..Refused::of(narrator.narrate(event)) }),
         }
     }

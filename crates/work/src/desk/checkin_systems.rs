@@ -12,9 +12,10 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{ActivationKey, Id, Problem, RunTag, Seq};
 use crate::kernel::{Kernel, KernelSettings, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::EventLog;
-use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
 use crate::tools::PLANNER;
 use crate::workspace::layout::CHECK_IN_FILE;
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneWrite};
 
 /// The name in the log, and the prefix of the ids of its orders.
@@ -81,7 +82,7 @@ pub(super) fn check_in(
     mut own: ResMut<CheckIns>,
     mut room: CheckInContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
     mut planner: Local<Option<Id>>,
 ) {
     let is_other = room.tasks.is_changed() | changes.read().any(|change| change.path == CHECK_IN_FILE);
@@ -90,7 +91,7 @@ pub(super) fn check_in(
     }
     let now = room.clock.tick();
     let is_time = is_other || now.is_multiple_of(TICKS_PER_SEC);
-    let holds = standstill.is_some_and(|standstill| standstill.holds());
+    let holds = held.holds();
     if !is_time || holds || !room.settings.planner_checkins || own.ordered.is_some() || now < own.not_before {
         return;
     }

@@ -14,8 +14,9 @@ use crate::heartbeat::{self, Heartbeat};
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
-use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
 use crate::workspace::layout::HEARTBEAT_FILE;
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport};
 
 /// The delay in seconds before refused work is ordered again.
@@ -48,7 +49,7 @@ pub(super) fn start_due_heartbeats(
     mut own: ResMut<Heartbeats>,
     mut room: HeartbeatContext,
     mut changes: MessageReader<FileChanged>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
     mut read: Local<Read>,
 ) {
     let is_first = !std::mem::replace(&mut read.has_looked, true);
@@ -61,7 +62,7 @@ pub(super) fn start_due_heartbeats(
     if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
         read.agents = room.agents_with(&read.files);
     }
-    let holds = standstill.is_some_and(|standstill| standstill.holds());
+    let holds = held.holds();
     if read.agents.is_empty() || holds || !room.clock.tick().is_multiple_of(TICKS_PER_SEC) {
         return;
     }

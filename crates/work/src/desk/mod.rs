@@ -12,7 +12,9 @@ mod checkin_systems;
 pub mod checkins;
 mod heartbeat_systems;
 pub mod heartbeats;
+mod message_answers;
 pub mod modules;
+pub mod person_tasks;
 mod saved;
 mod session_edits;
 pub mod session_files;
@@ -28,6 +30,7 @@ mod tool_calls;
 
 pub use checkin_systems::CheckIns;
 pub use heartbeats::Heartbeats;
+pub use message_answers::is_returning_answers;
 pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::delivery::Streams;
@@ -57,7 +60,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<TaskAssignments>()
         .init_resource::<task_cache::KnownTasks>()
         .init_resource::<task_writes::TaskWrites>()
-        .init_resource::<sessions::Hops>()
+        .init_resource::<message_answers::Hops>()
         .init_resource::<SessionEdits>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
@@ -111,6 +114,7 @@ pub fn plugin(app: &mut App) {
             (
                 task_cache::follow,
                 task_start::start_and_close_tasks,
+                message_answers::deliver_answers,
                 streams::delivery::deliver_new_lines,
                 session_files::apply_saved_files,
                 checkin_systems::check_in,
@@ -123,6 +127,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Ingest, Layer::Desk)),
             (
                 task_start::apply_started_sessions,
+                message_answers::collect_answers,
                 task_start::apply_work_answers,
                 streams::delivery::apply_work_answers,
                 checkin_systems::apply_started_sessions,

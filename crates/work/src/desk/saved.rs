@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::checkin_systems::CheckIns;
 use super::heartbeats::Heartbeats;
+use super::message_answers::Hops;
 use super::modules::ModulePrompts;
 use super::session_files::SessionEdits;
-use super::sessions::Hops;
 use super::streams::delivery::Streams;
 use super::streams::slack_import::SlackChannels;
 use super::streams::slack_outbox::SlackSending;

@@ -14,9 +14,10 @@ use crate::base::{ActivationKey, Author, Id, Problem, Seq};
 use crate::kernel::{EditedSession, Kernel, KernelSettings, SessionEditTiming, WorkOrder};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
-use crate::schedule::{RoomPaused, SimClock};
+use crate::schedule::SimClock;
 use crate::workspace::files::FileContent;
 use crate::workspace::session_files::{SessionText, copy_of, parse, session_id_of};
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::records::records_of;
 use crate::workspace::vfs::{OUTSIDE, RecordChanged};
 use crate::workspace::{ProblemReport, RoomStart};
@@ -94,7 +95,7 @@ pub(super) fn apply_saved_files(
     mut edits: ResMut<SessionEdits>,
     mut files: SessionFiles,
     mut changes: MessageReader<RecordChanged>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
 ) {
     if changes.is_empty() && edits.waiting.is_empty() {
         return;
@@ -124,7 +125,7 @@ pub(super) fn apply_saved_files(
             }
         }
     }
-    if standstill.is_none_or(|standstill| !standstill.holds()) {
+    if !held.holds() {
         let now = files.clock.tick();
         let due = edits.waiting.iter().filter(|(_, waiting)| waiting.not_before <= now);
         for path in due.map(|(path, _)| path.clone()).collect::<Vec<_>>() {

@@ -1,16 +1,16 @@
 //! Messages between agents, and planners' view of the sessions of other agents.
 
-use std::collections::BTreeMap;
-
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
-use serde::{Deserialize, Serialize};
 
+use super::message_answers::{AwaitedAnswer, Hops, ReaderSession};
 use super::settings::TaskSettings;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::text::{nearest, one_line, truncate};
 use crate::base::{ActivationKey, Id};
 use crate::kernel::{Activation, Kernel, KernelSettings, RunNode, WorkNotice, WorkOrder, WorkTerms, WorkWanted};
+use crate::mind::headings::MESSAGE;
+use crate::mind::untrusted_text::name;
 use crate::mind::{PromptMessage, Role};
 use crate::tools::ToolOrder;
 
@@ -22,24 +22,6 @@ const TASK_CHARS: usize = 120;
 const SESSION_CHARS: usize = 16_000;
 /// The maximum number of characters shown of a message.
 const MESSAGE_CHARS: usize = 3_000;
-
-/// The number of consecutive messages between agents, by session. Part of the saved world.
-#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Hops {
-    sessions: BTreeMap<ActivationKey, u32>,
-    /// The same number for ordered work whose session has not begun.
-    ordered: BTreeMap<Id, u32>,
-}
-
-impl Hops {
-    /// Moves the number of an order to the session that it began. `thread` is `None` if the order was refused.
-    pub(super) fn begun(&mut self, order: &str, thread: Option<ActivationKey>) {
-        if let Some(hops) = self.ordered.remove(order) {
-            self.sessions.extend(thread.map(|thread| (thread, hops)));
-        }
-    }
-}
 
 /// The system parameters for sessions.
 #[derive(SystemParam)]
@@ -92,7 +74,7 @@ impl SessionsAccess<'_, '_> {
         settings: &TaskSettings,
     ) -> Result<String, String> {
         let Some(agent) = self.agent(to) else { return Err(self.unknown_agent(to)) };
-        let (id, name) = (agent.id.clone(), agent.name.clone());
+        let (id, receiver) = (agent.id.clone(), agent.name.clone());
         if id == order.agent {
             return Err("that is you; choose another recipient".to_owned());
         }
@@ -105,7 +87,9 @@ impl SessionsAccess<'_, '_> {
             ));
         }
         let by = self.agent(&order.agent).map_or_else(|| order.agent.to_string(), |agent| agent.name.to_string());
-        let text = format!("Message from {by} ({}):\n{message}", order.agent);
+        let text = format!("{MESSAGE}{} ({}):\n{message}", name(&by), order.agent);
+        // An answer to a message is not answered by itself, so that agents do not thank each other forever.
+        let is_answer = own.is_some_and(|own| self.hops.answers.has_answered(own, &id));
         let live = self.kernel.next_work_of(&id).map(|one| one.thread);
         let thread = live.or_else(|| self.kernel.may_be_woken(&id, None, &self.kernel_settings));
         let how = match (live, thread) {
@@ -115,12 +99,14 @@ impl SessionsAccess<'_, '_> {
         match thread {
             Some(thread) => {
                 self.hops.sessions.insert(thread, hops + 1);
+                self.await_answer(own, &order.agent, ReaderSession::Known(thread), is_answer);
                 let (from, from_work) = (order.agent.clone(), Some(order.key.activation));
                 self.notices.write(WorkNotice { thread, text, from, from_work, cause: order.cause });
             }
             None => {
                 let named: Id = format!("message/{}", order.key).into();
                 self.hops.ordered.insert(named.clone(), hops + 1);
+                self.await_answer(own, &order.agent, ReaderSession::Ordered(named.clone()), is_answer);
                 let wanted = WorkWanted {
                     order: named,
                     agent: id,
@@ -135,7 +121,13 @@ impl SessionsAccess<'_, '_> {
         // Finished sessions are not counted any more.
         let kernel = &self.kernel;
         self.hops.sessions.retain(|thread, _| kernel.thread(*thread).is_some());
-        Ok(format!("Sent. {name} {how}."))
+        Ok(format!("Sent. {receiver} {how}."))
+    }
+
+    fn await_answer(&mut self, own: Option<ActivationKey>, asker: &Id, reader: ReaderSession, is_answer: bool) {
+        if let Some(session) = own.filter(|_| !is_answer) {
+            self.hops.answers.add(AwaitedAnswer::new(reader, asker.clone(), session));
+        }
     }
 
     fn unknown_agent(&self, name: &str) -> String {

@@ -14,7 +14,8 @@ use super::task_edits::ASKED_IN;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
-use crate::mind::headings::{TASK_BEFORE, TASK_PLACE};
+use crate::mind::headings::{TASK_BEFORE, TASK_PLACE, TASK_RESULT};
+use crate::mind::untrusted_text::{name, push_fenced, quoted};
 use crate::workspace::layout::APPROVALS_FILE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::columns::{field_text, is_for_person};
@@ -25,6 +26,10 @@ use crate::workspace::task_files::{Status, Task, TaskFile};
 pub const CONCLUSION_CHARS: usize = 2_000;
 /// The maximum number of characters quoted from each earlier result.
 const DEPENDENCY_RESULT_CHARS: usize = 1_500;
+/// The number of these characters that the fence around it may take.
+const FENCE_CHARS: usize = 20;
+/// The maximum number of characters of a task's title in a message about it.
+const TITLE_CHARS: usize = 300;
 /// The maximum number of tasks that are watched for agents that requested them.
 const MAX_WATCHED: usize = 10_000;
 
@@ -155,16 +160,24 @@ pub fn task_words(files: &TaskTexts, assignment: &TaskAssignment) -> Option<Stri
     }
     for before in dependencies(files, &assignment.path, task).into_iter().flatten() {
         if let Some(conclusion) = field_text(before, "conclusion") {
-            let conclusion = truncate(conclusion, DEPENDENCY_RESULT_CHARS);
-            text += &format!("\n\n{TASK_BEFORE} “{}” ({}). Its result:\n{conclusion}", before.title.text, before.id);
+            let conclusion = truncate(conclusion, DEPENDENCY_RESULT_CHARS - FENCE_CHARS);
+            let (title, id) = (quoted(&before.title.text, TITLE_CHARS), name(&before.id));
+            text += &format!("\n\n{TASK_BEFORE} {title} ({id}). Its result:\n");
+            push_fenced(&mut text, &conclusion, DEPENDENCY_RESULT_CHARS);
         }
     }
-    text += &format!("\n\n{TASK_PLACE}{} in {}.", assignment.id, assignment.path);
+    text += &format!("\n\n{TASK_PLACE}{} in {}.", name(&assignment.id), path_in_prompt(&assignment.path));
     text += match &assignment.asked_in {
         Some(_) => " Your final answer is its result; whoever asked for it receives it.",
         None => " Your final answer is its result.",
     };
     Some(text)
+}
+
+/// A path as it is written in a prompt: unchanged if it is plain, otherwise quoted and on one line.
+fn path_in_prompt(path: &str) -> String {
+    let is_plain = path.chars().all(|letter| letter.is_alphanumeric() || "/-_.".contains(letter));
+    if is_plain { path.to_owned() } else { quoted(path, TITLE_CHARS) }
 }
 
 /// The task with this id in a file.
@@ -318,13 +331,22 @@ impl TaskAssignments {
     }
 
     fn notify(&mut self, asked: &AwaitedTask, from: Id, what: String) {
-        let text = format!("Your task {} “{}” {what}", asked.id, asked.title);
+        let (id, title) = (name(&asked.id), quoted(&asked.title, TITLE_CHARS));
+        let text = format!("{TASK_RESULT}{id} {title} {what}");
         self.told.push(TaskNotice { session: asked.session.clone(), from, text });
     }
 
     /// Removes and returns the pending notices.
     pub fn take_notices(&mut self) -> Vec<TaskNotice> {
         std::mem::take(&mut self.told)
+    }
+
+    /// The unfinished tasks that sessions are waiting for: path, id and session.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let asked = self.asked.iter().map(|one| (one.path.as_str(), one.id.as_str(), one.session.as_str()));
+        let assigned =
+            self.all.iter().filter_map(|one| Some((one.path.as_str(), one.id.as_str(), one.asked_in.as_deref()?)));
+        asked.chain(assigned)
     }
 
     /// The ids of the sessions that are waiting for a task.
@@ -356,7 +378,7 @@ impl TaskAssignments {
         let (path, id, title) = (assignment.path, assignment.id, assignment.title);
         let did = match outcome.status.as_str() {
             "completed" => format!("was done by {}. Its result:\n", assignment.agent),
-            status => format!("has no result (work of {}: {status}): ", assignment.agent),
+            status => format!("has no result (work of {}: {status}):\n", assignment.agent),
         };
         let asked = AwaitedTask { path, id, title, session };
         self.notify(&asked, assignment.agent, format!("{did}{}", outcome.text));

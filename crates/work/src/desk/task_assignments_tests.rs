@@ -147,7 +147,7 @@ fn a_task_message_includes_the_results_of_its_dependencies() {
     let words = task_words(&files(&[(PLAN, text)]), &taken[0]).expect("it should exist");
     assert_eq!(
         words,
-        "Count\n\nAll of them.\n\nDone before this: “Find” (find). Its result:\nIt is podman.\n\nThis is task count in \
+        "Count\n\nAll of them.\n\nDone before this: “Find” (find). Its result:\n```text\nIt is podman.\n```\n\nThis is task count in \
          tasks/plan.task.md. Your final answer is its result."
     );
 }

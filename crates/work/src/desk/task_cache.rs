@@ -27,6 +27,11 @@ impl KnownTasks {
         &self.texts
     }
 
+    /// The task files by path; `None` if no system of the room has read them.
+    pub(super) fn texts_if_read(&self) -> Option<&TaskTexts> {
+        self.is_read.then_some(&self.texts)
+    }
+
     /// The log record of a file's last change.
     pub(super) fn cause(&self, path: &str) -> Seq {
         self.causes.get(path).copied().unwrap_or(Seq(0))
@@ -44,6 +49,12 @@ impl KnownTasks {
         let text = known.text(path).map(task_files::parse);
         self.texts.extend(text.map(|file| (path.to_owned(), file)));
     }
+}
+
+/// Parses the task files among the files of a room.
+pub(super) fn texts_of(known: &KnownFiles) -> TaskTexts {
+    let paths = known.all().keys().filter(|path| is_task_file(path));
+    paths.filter_map(|path| Some((path.clone(), task_files::parse(known.text(path)?)))).collect()
 }
 
 /// Updates the cache from changed files. Changes made on boards are recorded as the cause of work that results from a

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::sessions::{Hops, agent_in};
+use super::message_answers::Hops;
+use super::sessions::agent_in;
 use super::settings::TaskSettings;
 use super::task_assignments::{
     AssignmentStage, CONCLUSION_CHARS, Outcome, STATUS_KEY, TaskAssignment, TaskAssignments, TaskNotice, WORKING,
@@ -25,10 +26,11 @@ use crate::kernel::{Kernel, WorkAnswer, WorkNotice, WorkOrder, WorkTerms, WorkWa
 use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
-use crate::schedule::{RoomDate, RoomPaused, SimClock, TICKS_PER_SEC};
+use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
 use crate::tools::TaskUpdate;
 use crate::workspace::ProblemReport;
 use crate::workspace::task_files::{Status, Task, lint};
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::FileRights;
 
 /// The name in the log under which tasks are given to agents.
@@ -63,13 +65,13 @@ pub(super) struct TaskContext<'w, 's> {
 pub(super) fn start_and_close_tasks(
     mut context: TaskContext,
     mut reported: Local<BTreeMap<String, Vec<Problem>>>,
-    standstill: Option<Res<RoomPaused>>,
+    held: StartsHeld,
 ) {
     let are_others = context.profiles.is_changed() || context.roster.is_changed();
     if context.tasks.is_changed() || (are_others && !context.tasks.texts().is_empty()) {
         context.report_problems(&mut reported);
     }
-    if standstill.is_some_and(|standstill| standstill.holds()) {
+    if held.holds() {
         // Changes are handled when the room continues.
         context.assignments.is_up_to_date &= !context.tasks.is_changed();
         return;
@@ -158,6 +160,28 @@ fn outcome(ending: &Ending) -> Outcome {
     Outcome { status: status.to_owned(), text: ending.text().to_owned() }
 }
 
+/// The names by which tasks are given to the agents of a room; see [`names_of`].
+pub(super) fn names_in(world: &World) -> BTreeMap<String, Id> {
+    let here: Vec<&Agent> =
+        world.resource::<Roster>().iter().filter_map(|(_, entity)| world.get::<Agent>(entity)).collect();
+    names_of(&here, world.resource::<Profiles>())
+}
+
+/// All names of agents in lower case, with the ids by which work is ordered.
+fn names_of(here: &[&Agent], profiles: &Profiles) -> BTreeMap<String, Id> {
+    let mut names: BTreeMap<String, Id> = BTreeMap::new();
+    for agent in here {
+        names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
+    }
+    for id in profiles.ids().filter(|id| profiles.is_defined(id)) {
+        names.entry(id.to_lowercase()).or_insert_with(|| id.clone());
+    }
+    for agent in here {
+        names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
+    }
+    names
+}
+
 impl TaskContext<'_, '_> {
     fn run(&self) -> String {
         RunTag::of(self.log.run()).to_string()
@@ -165,18 +189,7 @@ impl TaskContext<'_, '_> {
 
     /// All names of agents in lower case, with the ids by which work is ordered.
     fn names(&self) -> BTreeMap<String, Id> {
-        let mut names: BTreeMap<String, Id> = BTreeMap::new();
-        let here: Vec<&Agent> = self.roster.agents(&self.agents).collect();
-        for agent in &here {
-            names.entry(agent.id.to_lowercase()).or_insert_with(|| agent.id.clone());
-        }
-        for id in self.profiles.ids().filter(|id| self.profiles.is_defined(id)) {
-            names.entry(id.to_lowercase()).or_insert_with(|| id.clone());
-        }
-        for agent in &here {
-            names.entry(slug(&agent.name)).or_insert_with(|| agent.id.clone());
-        }
-        names
+        names_of(&self.roster.agents(&self.agents).collect::<Vec<_>>(), &self.profiles)
     }
 
     /// Reports the problems of the task files, and withdraws those that were fixed.

@@ -7,13 +7,15 @@ use super::authority::{Authority, ToolNames};
 use super::commands::{self, ALLOWLIST_FILE, CommandRules, CommandVerdict};
 use super::paths;
 use super::touch::{DeclaredTouch, TouchEffect, TouchKind};
-use crate::agent::agent_file::longer_ids_of_path;
+use crate::agent::agent_file::{DOCUMENT_OF_FOLDER, longer_ids_of_path};
 use crate::agent::{AgentProfile, McpEntry, Profiles, RemovedProfile};
 use crate::base::Id;
+use crate::base::paths::folder_of;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
-use crate::workspace::KnownFiles;
+use crate::memory::MemoryCounts;
 use crate::workspace::vfs::{FileOperation, WorkspacePath};
+use crate::workspace::{KnownFiles, WorkspaceTrust};
 
 /// An act that is to be checked.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -93,6 +95,9 @@ pub enum Touch {
     Command {
         /// The command line.
         line: String,
+        /// The folder of the workspace in which it runs, empty for the top; `None` if it is unknown.
+        #[serde(default)]
+        folder: Option<String>,
         /// The verdict of the person's rules for commands.
         judged: CommandVerdict,
         /// Whether a sandbox is available on this computer.
@@ -133,12 +138,21 @@ pub struct ProfileChange {
     pub holder: Option<String>,
     /// Whether the file contains code that would run.
     pub holds_code: bool,
+    /// Whether an agent with this id has or had other instructions.
+    #[serde(default)]
+    pub changes_instructions: bool,
+    /// The folder of another document that the file is part of.
+    #[serde(default)]
+    pub in_folder_of_agent: Option<String>,
     /// Whether the file defines an MCP server that the current file does not define.
     #[serde(default)]
     pub defines_servers: bool,
     /// Whether the file names a coding agent of the person that the current file does not name.
     #[serde(default)]
     pub names_coding_agent: bool,
+    /// Whether the file makes a new agent with the id of an earlier one, whose memories and sessions it would get.
+    #[serde(default)]
+    pub would_inherit: bool,
 }
 
 /// The state of the workspace that the gate needs for its checks.
@@ -149,6 +163,14 @@ pub trait GateContext {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// The former permissions of an id whose file was deleted and that no agent uses any more.
     fn former(&self, id: &str) -> RemovedProfile<'_>;
+    /// Whether an agent with this id, which need not exist any more, has private memories or saved sessions.
+    fn has_private_records(&self, _id: &str) -> bool {
+        false
+    }
+    /// What the person trusts of the workspace.
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        None
+    }
     /// Whether a sandbox is available for the programs that agents run.
     fn keeps_programs_in(&self) -> bool {
         false
@@ -166,11 +188,19 @@ pub struct RoomGateContext<'a> {
     pub files: &'a KnownFiles,
     /// The profiles.
     pub profiles: &'a Profiles,
+    /// The memories and saved sessions of agents.
+    pub memories: &'a MemoryCounts,
+    /// What the person trusts of the workspace.
+    pub trust: &'a WorkspaceTrust,
     /// Whether a sandbox is available on this computer.
     pub keeps_programs_in: bool,
 }
 
 impl GateContext for RoomGateContext<'_> {
+    fn trust(&self) -> Option<&WorkspaceTrust> {
+        Some(self.trust)
+    }
+
     fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
     }
@@ -181,6 +211,10 @@ impl GateContext for RoomGateContext<'_> {
 
     fn former(&self, id: &str) -> RemovedProfile<'_> {
         self.profiles.removed_profile(id)
+    }
+
+    fn has_private_records(&self, id: &str) -> bool {
+        self.memories.has_private(id)
     }
 
     fn keeps_programs_in(&self) -> bool {
@@ -332,8 +366,19 @@ impl TouchResolver<'_> {
             "agent.signal" => vec![Touch::Signal],
             "process.run" => {
                 let text = self.context.text(ALLOWLIST_FILE).unwrap_or_default();
-                let judged = commands::judge(target, &CommandRules::parse(text).0);
-                vec![Touch::Command { line: target.clone(), judged, is_kept_in: self.context.keeps_programs_in() }]
+                let folder = match becomes {
+                    TouchEffect::RunsIn { folder } => Some(folder.clone()),
+                    _ => None,
+                };
+                let rules = CommandRules::of(text);
+                let judged = match self.context.trust() {
+                    Some(trust) if !trust.is_everything() => {
+                        commands::judge(target, folder.as_deref(), &CommandRules::clone(&rules).trusted(trust))
+                    }
+                    _ => commands::judge(target, folder.as_deref(), &rules),
+                };
+                let is_kept_in = self.context.keeps_programs_in();
+                vec![Touch::Command { line: target.clone(), folder, judged, is_kept_in }]
             }
             "mcp.call" => match becomes {
                 TouchEffect::Called { server, tool, key, hints } => {
@@ -355,8 +400,22 @@ impl TouchResolver<'_> {
                 let text = self.context.text(path).filter(|text| text.matches(old.as_str()).count() == 1)?;
                 Some(text.replacen(old.as_str(), new, 1))
             }
-            TouchEffect::Unknown | TouchEffect::Path { .. } | TouchEffect::Called { .. } => None,
+            TouchEffect::Unknown
+            | TouchEffect::Path { .. }
+            | TouchEffect::Called { .. }
+            | TouchEffect::RunsIn { .. } => None,
         }
+    }
+
+    /// The folder of an agent that contains this file, which is not its document.
+    fn folder_of_agent(&self, path: &WorkspacePath) -> Option<String> {
+        let folders = std::iter::successors(Some(folder_of(path.as_str())), |folder| Some(folder_of(folder)));
+        let mut folders = folders.take_while(|folder| !folder.is_empty());
+        let is_of_agent = |folder: &&str| {
+            let document = format!("{folder}/{DOCUMENT_OF_FOLDER}");
+            document != path.as_str() && self.context.text(&document).is_some()
+        };
+        folders.find(is_of_agent).map(str::to_owned)
     }
 
     /// The change to the agent that is defined by the file at this path, if there is one. `text` returns the new
@@ -384,6 +443,8 @@ impl TouchResolver<'_> {
         let is_own = |held: &str| held == place.as_str() || from.is_some_and(|from| held == from.as_str());
         let old_profile = self.context.text(place.as_str()).map(|text| (format.read)(place.as_str(), text).profile);
         let former = self.context.former(&profile.id);
+        let is_unchanged = |path: &str| self.context.text(path) == Some(text.as_str());
+        let is_unchanged = is_unchanged(place.as_str()) || from.is_some_and(|from| is_unchanged(from.as_str()));
         let defined = |profile: &AgentProfile| -> Vec<Id> {
             let entries = profile.mcp_servers.iter().flatten();
             entries
@@ -398,6 +459,9 @@ impl TouchResolver<'_> {
         };
         let named = coding_agent(&profile);
         let names_coding_agent = named.is_some() && old_profile.as_ref().and_then(&coding_agent) != named;
+        let has_same_id = old_profile.as_ref().is_some_and(|old| old.id == profile.id);
+        let is_new = existing.is_none() && !has_same_id;
+        let has_earlier = matches!(former, RemovedProfile::Known(_)) || self.context.has_private_records(&profile.id);
         let current = match (existing, &old_profile, former) {
             (Some((path, profile)), _, _) => Some(authority(path, profile)),
             (None, Some(profile), _) | (None, None, RemovedProfile::Known(profile)) => {
@@ -406,8 +470,11 @@ impl TouchResolver<'_> {
             (None, None, RemovedProfile::Never | RemovedProfile::Unknown) => None,
         };
         Some(Touch::Profile(Box::new(ProfileChange {
+            changes_instructions: current.is_some() && !is_unchanged,
+            in_folder_of_agent: self.folder_of_agent(&place),
             defines_servers,
             names_coding_agent,
+            would_inherit: is_new && has_earlier,
             may_be_forgotten: current.is_none() && matches!(former, RemovedProfile::Unknown),
             current,
             holder: existing.map(|(held, _)| held.to_owned()).filter(|held| !is_own(held)),

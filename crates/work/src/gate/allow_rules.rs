@@ -3,12 +3,18 @@
 //!
 //! A rule removes the need for approval, but never a denial, and never an approval that is required each time.
 
+use super::authority::WEB_FETCH;
+use super::commands::{Command, words};
 use super::touch::TouchKind;
 use crate::base::globs;
 use crate::base::text_normalization::is_invisible;
+use crate::gateway::acp::OPEN_TERMINAL;
 
 /// The maximum length of a rule in characters.
 const MAX_RULE_CHARS: usize = 300;
+
+/// The tools that run commands.
+const COMMAND_TOOLS: [&str; 3] = ["execute_command", "bash", OPEN_TERMINAL];
 
 /// A tool with its permitted targets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +50,32 @@ impl<'a> AllowRule<'a> {
             }
             _ => self.target == target,
         }
+    }
+
+    /// The command that the rule allows, if it is about one.
+    pub fn command(&self) -> Option<&'a str> {
+        COMMAND_TOOLS.contains(&self.tool).then_some(self.target)
+    }
+
+    /// The reason why the rule can never cover anything; `None` if it can.
+    pub fn why_void(&self) -> Option<String> {
+        if self.command().is_some() {
+            let started = words::join(&Command::parse(self.target).started_as(self.target));
+            let is_located = self.target.ends_with("/)");
+            return (started != self.target && !is_located)
+                .then(|| format!("commands are matched exactly, and this one would be {started:?}"));
+        }
+        if self.tool == WEB_FETCH || self.target.contains("://") {
+            let Some(server) = server_of(self.target) else {
+                return Some("it names no address, such as https://example.org/**".to_owned());
+            };
+            let is_exact = !self.target.contains('*');
+            let is_whole = self.target.strip_suffix("/**") == Some(server) && !server.contains('*');
+            return (!is_exact && !is_whole)
+                .then(|| format!("a rule is for one exact address or for a whole server: {server}/**"));
+        }
+        let error = self.tool.starts_with("vfs_").then(|| globs::plain(self.target).err()).flatten();
+        error.map(|error| error.to_string())
     }
 
     /// The narrowest useful rule for this touch by this tool; `None` if no rule could express it, or if the effect of
@@ -109,6 +141,37 @@ mod tests {
         assert!(!covers("vfs_write(docs/[a])", "vfs_write", TouchKind::FILE_WRITE, "docs/a"), "it cannot be read");
         for none in ["", "vfs_write", "vfs_write()", "(docs/**)", "vfs_write(docs/**", "vfs_write(a\u{202e}b)"] {
             assert_eq!(AllowRule::parse(none), None, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_can_never_match_is_recognized() {
+        let is_void = |rule: &str| AllowRule::parse(rule).is_some_and(|rule| rule.why_void().is_some());
+        for rule in [
+            "web_fetch(http://h/public/**)",
+            "web_fetch(http://h/*)",
+            "web_fetch(http://*.h/**)",
+            "web_fetch(**)",
+            "web_fetch(example.org)",
+            "get(https://a.org/x/**)",
+            "execute_command(git *)",
+            "execute_command(**)",
+            "execute_command(git  status)",
+            "vfs_write(docs/[a])",
+        ] {
+            assert!(is_void(rule), "{rule}");
+        }
+        for rule in [
+            "web_fetch(http://h/**)",
+            "web_fetch(http://h/a?b)",
+            "execute_command(git status)",
+            "execute_command(sh -c 'ls | wc')",
+            "execute_command(npm test (in web/))",
+            "vfs_write(docs/**)",
+            "mcp__git(git/status)",
+            "radio(x)",
+        ] {
+            assert!(!is_void(rule), "{rule}");
         }
     }
 

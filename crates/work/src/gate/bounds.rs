@@ -20,6 +20,9 @@ pub struct Bounds {
     /// The permanent permissions of the agent, as rules.
     #[serde(default)]
     allowed: Vec<String>,
+    /// The files that commands would run which a person allowed for a time, or is asked about.
+    #[serde(skip)]
+    command_files: BTreeSet<String>,
 }
 
 impl Authority {
@@ -32,7 +35,7 @@ impl Authority {
                 all.push(starter);
             }
         }
-        Bounds { authorities: all, allowed: Vec::new() }
+        Bounds { authorities: all, allowed: Vec::new(), command_files: BTreeSet::new() }
     }
 }
 
@@ -45,6 +48,16 @@ impl Bounds {
     /// Sets the permanent permissions of the agent. They do not apply to agents that it starts.
     pub fn allowing(self, allowed: Vec<String>) -> Self {
         Self { allowed, ..self }
+    }
+
+    /// Sets the files that commands would run which a person allowed for a time, or is asked about.
+    pub fn guarding(self, command_files: BTreeSet<String>) -> Self {
+        Self { command_files, ..self }
+    }
+
+    /// Whether a command that a person allowed for a time, or is asked about, would run this file.
+    pub fn runs_file(&self, path: &str) -> bool {
+        self.command_files.contains(path)
     }
 
     /// The bounds of code in the agent's own tools: it may read the files that the agent may read, and send requests to

@@ -6,7 +6,7 @@ use super::act::{Act, ProfileChange, Touch};
 use super::ask_rules::{self, AskRule, AskSource};
 use super::authority::{Authority, ExcessPermission};
 use super::bounds::Bounds;
-use super::commands::CommandVerdict;
+use super::commands::{ALLOWLIST_FILE, CommandVerdict, located};
 use super::paths;
 use super::policy::{GatePolicy, VerdictSource};
 use super::safety::SafetyMode;
@@ -20,6 +20,9 @@ use crate::workspace::vfs::WorkspacePath;
 
 /// The maximum length of a reason in characters; names and globs in it come from files.
 const MAX_REASON_CHARS: usize = 600;
+
+/// The name of the tool that reads files.
+const VFS_READ: &str = "vfs_read";
 
 /// The decision about an act.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,6 +59,15 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     for touch in &act.touches {
         judge_touch(touch, act, bounds, policy, &mut findings);
     }
+    findings.decision()
+}
+
+/// Decides about reading a file for work within these bounds outside of a tool call, so that no tool has to be permitted.
+pub fn decide_reading(path: &WorkspacePath, bounds: &Bounds, policy: &GatePolicy) -> Decision {
+    let touch = Touch::Read { path: path.clone() };
+    let act = Act { tool: VFS_READ.to_owned(), touches: vec![touch.clone()] };
+    let mut findings = Findings::default();
+    judge_touch(&touch, &act, bounds, policy, &mut findings);
     findings.decision()
 }
 
@@ -122,11 +134,13 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Delete { path } => {
             class(&TouchKind::FILE_DELETE, &format!("deleting {}", shown(path)), path.as_str());
             judge_change((&TouchKind::FILE_DELETE, path), "deleting", act, bounds, policy, findings);
+            judge_removal(&TouchKind::FILE_DELETE, path, findings);
         }
         Touch::Rename { from, to } => {
             class(&TouchKind::FILE_RENAME, &format!("renaming {}", shown(from)), from.as_str());
             judge_change((&TouchKind::FILE_RENAME, from), "renaming", act, bounds, policy, findings);
             judge_change((&TouchKind::FILE_RENAME, to), "renaming to", act, bounds, policy, findings);
+            judge_removal(&TouchKind::FILE_RENAME, from, findings);
             if paths::profile_place(to).is_some() && !checks_profile(act) {
                 findings.deny(format!("the new content of {} was not checked", shown(to)));
             }
@@ -156,8 +170,9 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
         Touch::Call { server, tool, key, hints } => {
             judge_call((server, tool), (key, *hints), act, bounds, policy, findings)
         }
-        Touch::Command { line, judged, is_kept_in } => {
-            judge_command((line, judged, *is_kept_in), act, bounds, policy, findings)
+        Touch::Command { line, folder, judged, is_kept_in } => {
+            let target = located(line, folder.as_deref());
+            judge_command((&target, judged, *is_kept_in), act, bounds, policy, findings)
         }
         Touch::Other { kind, target } if *kind == TouchKind::COPY_MERGE => {
             class(kind, "merging its changes", target);
@@ -177,6 +192,13 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
     }
 }
 
+/// In a workspace that the person has not trusted, no rule, mode or earlier permission allows a change.
+fn ask_if_restricted(kind: &TouchKind, target: &str, policy: &GatePolicy, findings: &mut Findings) {
+    if policy.is_restricted && kind.defaults().changes {
+        findings.ask_each_time(kind.clone(), target, "you have not trusted this workspace yet".to_owned());
+    }
+}
+
 /// Applies the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
@@ -186,6 +208,7 @@ fn class_rules(
     policy: &GatePolicy,
     findings: &mut Findings,
 ) {
+    ask_if_restricted(kind, target, policy, findings);
     let is_allowed = bounds.is_allowed(&act.tool, kind, target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict == Verdict::Ask && is_allowed && !source.asks_each_time() {
@@ -205,7 +228,7 @@ fn class_rules(
     add(judged.mode_verdict(mode), AskSource::SafetyMode { mode, is_own });
 }
 
-/// Checks a command. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
+/// Checks a command, given with its folder. A person's rule for it counts as a permanent permission, except for agents in safe mode. Without
 /// a sandbox, each command needs approval.
 fn judge_command(
     (line, judged, is_kept_in): (&str, &CommandVerdict, bool),
@@ -218,6 +241,11 @@ fn judge_command(
     if judged.verdict == Verdict::Deny {
         findings.deny(format!("{doing}: {}", judged.why));
     }
+    ask_if_restricted(&kind, line, policy, findings);
+    if policy.are_command_rules_unread {
+        let why = format!("{ALLOWLIST_FILE} cannot be read and may forbid it");
+        findings.ask_each_time(kind.clone(), line, why);
+    }
     if !is_kept_in {
         findings.ask_each_time(kind.clone(), line, "no sandbox is available on this computer".to_owned());
     }
@@ -229,6 +257,9 @@ fn judge_command(
             findings.add(verdict, &doing, AskRule { source, kind: kind.clone(), target: line.to_owned() });
         }
     };
+    if judged.is_required && judged.verdict == Verdict::Ask {
+        add(Verdict::Ask, AskSource::Unset { why: judged.why.clone() });
+    }
     let (verdict, ruling) = policy.verdict_and_source(&kind);
     add(
         verdict,
@@ -256,6 +287,7 @@ fn judge_call(
         findings.deny(format!("{doing} is not allowed"));
     }
     let kind = TouchKind::MCP_CALL;
+    ask_if_restricted(&kind, &target, policy, findings);
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
     let is_said = matches!(&ruling, VerdictSource::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);
@@ -316,6 +348,13 @@ fn judge_change(
     judge_place((kind, path), doing, act, bounds, policy, findings);
 }
 
+/// Requires approval for taking away the file of an agent, which is then without instructions.
+fn judge_removal(kind: &TouchKind, path: &WorkspacePath, findings: &mut Findings) {
+    if paths::profile_place(path).is_some() {
+        findings.ask_each_time(kind.clone(), path.as_str(), format!("{} defines an agent", shown(path)));
+    }
+}
+
 /// Denies access to a path that is not in every list.
 fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
     for list in lists {
@@ -342,6 +381,13 @@ fn judge_place(
     }
     if policy.server_paths.contains(path.as_str()) {
         let why = "the command of an MCP server names this file and would run its content".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    }
+    if policy.command_files.contains(path.as_str()) {
+        let why = "a command that a rule allows would run this file".to_owned();
+        findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
+    } else if bounds.runs_file(path.as_str()) {
+        let why = "a command that waits for approval, or that a person allowed, would run this file".to_owned();
         findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
     }
     match policy.at_path(path) {
@@ -374,6 +420,12 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
             format!("{} sets one of your coding agents as its model, which has its own tools", shown(&change.path));
         ask(findings, why);
     }
+    if change.changes_instructions {
+        ask(findings, format!("{} would change the instructions of the agent {:?}", shown(&change.path), change.id));
+    }
+    if let Some(folder) = &change.in_folder_of_agent {
+        ask(findings, format!("{} is in the folder of an agent, {}", shown(&change.path), shown_text(folder)));
+    }
     if change.holds_code {
         ask(findings, format!("{} contains code that would run", shown(&change.path)));
     }
@@ -395,6 +447,13 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
             listed(&excess)
         );
         ask(findings, why);
+    }
+    if change.would_inherit {
+        let id = shown_text(&change.id);
+        ask(
+            findings,
+            format!("there was another agent {id}, whose private memories and sessions the new one would get"),
+        );
     }
     if change.may_be_forgotten {
         let why = format!("too many agent files were deleted to know what {:?} could do", change.id);

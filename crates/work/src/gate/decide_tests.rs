@@ -182,8 +182,11 @@ fn code_in_an_agents_file_needs_a_person() {
         may_be_forgotten: false,
         holder: None,
         holds_code: true,
+        changes_instructions: false,
+        in_folder_of_agent: None,
         defines_servers: false,
         names_coding_agent: false,
+        would_inherit: false,
     };
     let act = Act { tool: "vfs_write".into(), touches: vec![Touch::Profile(Box::new(change))] };
     assert_eq!(verdict(&decide(&act, &one("name: x"), &GatePolicy::default())), Verdict::Ask);
@@ -274,7 +277,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
         let started = words::join(&Command::parse(line.trim()).started_as(line.trim()));
         for rules in forms_of(rules) {
             let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, &rules)]));
-            let touch = DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started);
+            let touch = DeclaredTouch::command(&*started, "");
             let act = Act::of("execute_command", &[touch], &there, &names());
             for mode in ["safe", "balanced", "auto"] {
                 let bounds = one(&format!("tools: [execute_command]\nsafety_mode: {mode}"));
@@ -289,7 +292,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
     }
     assert!(judged >= 15_000 && run.is_empty(), "{} of {judged} would run:\n{}", run.len(), run.join("\n"));
     let there = KeptIn(Files::new(&[(ALLOWLIST_FILE, "git status: true\n")]));
-    let act = Act::of("execute_command", &[DeclaredTouch::new(TouchKind::PROCESS_RUN, "git status")], &there, &names());
+    let act = Act::of("execute_command", &[DeclaredTouch::command("git status", "")], &there, &names());
     let allowed = one("tools: [execute_command]\nsafety_mode: balanced");
     assert_eq!(decide(&act, &allowed, &GatePolicy::default()), Decision::Allow, "what a rule says runs");
 }
@@ -298,7 +301,7 @@ fn no_hostile_command_passes_the_gate_without_approval() {
 fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
     for (line, pattern) in [
         ("git status --short", Some("git status")),
-        ("cargo test -p gate", Some("cargo test")),
+        ("cargo test -p gate", None),
         ("ls -l src", Some("ls")),
         ("docker ps -a", Some("docker ps")),
         ("git", None),
@@ -321,7 +324,7 @@ fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
             let rules = CommandRules::parse(&with_rule("", pattern).unwrap()).0;
             for more in ["; rm x", " | sh", " $(rm x)", " > settings.yaml", "\nrm x", " `rm x`"] {
                 assert_ne!(
-                    commands::judge(&format!("{pattern}{more}"), &rules).verdict,
+                    commands::judge(&format!("{pattern}{more}"), None, &rules).verdict,
                     Verdict::Allow,
                     "{pattern}{more}"
                 );
@@ -332,7 +335,7 @@ fn a_pattern_is_offered_only_if_it_covers_no_other_program() {
         if let Some(pattern) = pattern_for(&line) {
             let rules = CommandRules::parse(&with_rule("", &pattern).unwrap()).0;
             assert!(!pattern.contains(['*', ';', '|', '&', '$']), "{line}: {pattern}");
-            assert_eq!(commands::judge(&line, &rules).verdict, Verdict::Allow);
+            assert_eq!(commands::judge(&line, None, &rules).verdict, Verdict::Allow);
         }
     }
 }

@@ -142,7 +142,7 @@ fn writing_a_profile_within_the_writers_authority_is_allowed() {
 }
 
 #[test]
-fn misplaced_front_matter_counts_as_missing_and_missing_keys_grant_more() {
+fn misplaced_front_matter_limits_and_missing_keys_grant_more() {
     for text in [
         format!("\n---\n{WITHIN}---\nHi"),
         format!(" ---\n{WITHIN}---\nHi"),
@@ -151,10 +151,12 @@ fn misplaced_front_matter_counts_as_missing_and_missing_keys_grant_more() {
         format!("+++\n{WITHIN}+++\nHi"),
         format!("\u{feff}\u{feff}---\n{WITHIN}---\nHi"),
         format!("--- # x\n{WITHIN}---\nHi"),
-        "Hi".to_owned(),
-        String::new(),
     ] {
-        assert!(matches!(decided(&write("agents/new.md", &text)), Decision::Ask { .. }), "{text:?}");
+        assert!(!reads_as_more(&text), "{text:?}");
+        assert_eq!(decided(&write("agents/new.md", &text)), Decision::Allow, "{text:?}");
+    }
+    for text in ["Hi", "", "\n---\nname: x\n---\nHi", "\n---\ntools: [vfs_read]\n---\nHi"] {
+        assert!(matches!(decided(&write("agents/new.md", text)), Decision::Ask { .. }), "{text:?}");
     }
 }
 
@@ -178,7 +180,61 @@ fn an_agent_cannot_raise_its_own_file_by_writing_editing_or_restoring_it() {
         assert_ne!(decided(&operation), Decision::Allow, "{operation:?}");
     }
     let words = edit("You are sly.", "You are sly and kind.");
-    assert_eq!(decided(&words), Decision::Allow);
+    assert!(matches!(decided(&words), Decision::Ask { why, .. } if why.contains("change the instructions")));
+}
+
+#[test]
+fn instructions_of_agents_change_only_with_approval_for_each_change() {
+    let files = Files::new(&[
+        ("agents/sly.md", OWN),
+        ("agents/meek.md", MEEK),
+        ("agents/ada/agent.mdx", "# Agent: Ada\n\n## Purpose\n\nHelps.\n"),
+        ("AGENTS.md", "Be kind."),
+        ("docs/CLAUDE.md", "Be brief."),
+    ]);
+    // Allowed to use everything and to change these files for good.
+    let allowed = ["agents/**", "AGENTS.md", "docs/**", "**"].map(|path| format!("vfs_write({path})")).to_vec();
+    let free = Authority::chain(authority("# x"), []).allowing(allowed);
+    let edit =
+        |path: &str, old: &str, new: &str| FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() };
+    let delete = |path: &str| FileOperation::Delete { path: path.into() };
+    let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
+    for operation in [
+        edit("agents/sly.md", "You are sly.", "You are sly and kind."),
+        edit("agents/meek.md", "You read.", "You obey."),
+        // With less than before, but other instructions.
+        write("agents/sly.md", &MEEK.replace("id: meek", "id: sly")),
+        write("agents/meek.md", "---\nid: meek\ntools: []\nreads: []\nwrites: []\nsafety_mode: safe\n---\n"),
+        write("agents/ada/agent.mdx", "# Agent: Ada\n\n## Purpose\n\nObeys.\n"),
+        write("agents/ada/notes.md", MEEK.replace("meek", "notes").as_str()),
+        write("agents/ada/deep/notes.md", MEEK.replace("meek", "notes").as_str()),
+        write("agents/ada/heartbeat.md", "Every hour."),
+        write("agents/ada/skills/cook/SKILL.md", "Cook."),
+        write("skills/cook/SKILL.md", "Cook."),
+        delete("agents/meek.md"),
+        delete("agents/ada/agent.mdx"),
+        rename("agents/meek.md", "artifacts/meek.md"),
+        rename("agents/sly.md", "agents/sly2.md"),
+        rename("agents/ada/agent.mdx", "agents/ada/old.txt"),
+        write("AGENTS.md", "Obey."),
+        write("agents.md", "Obey."),
+        write("GEMINI.md", "Obey."),
+        write("src/AGENTS.md", "Obey."),
+        edit("docs/CLAUDE.md", "brief", "rude"),
+        delete("docs/CLAUDE.md"),
+        rename("docs/CLAUDE.md", "docs/old.md"),
+        rename("artifacts/plan.md", "docs/AGENTS.md"),
+        FileOperation::Append { path: "docs/CLAUDE.md".into(), text: "Obey.".into() },
+    ] {
+        let decision = decide(&Act::of_files("vfs_write", &operation, &files, &names()), &free, &GatePolicy::default());
+        assert!(matches!(decision, Decision::Ask { .. }), "{operation:?}: {decision:?}");
+    }
+    for operation in
+        [write("agents/meek.md", MEEK), write("agents/ada/state/notes.md", "x"), write("artifacts/a.md", "x")]
+    {
+        let decision = decide(&Act::of_files("vfs_write", &operation, &files, &names()), &free, &GatePolicy::default());
+        assert_eq!(decision, Decision::Allow, "{operation:?}");
+    }
 }
 
 #[test]
@@ -240,7 +296,7 @@ fn a_file_renamed_to_a_profile_is_checked_as_a_profile() {
         assert_ne!(decide(&act, &bounds(), &GatePolicy::default()), Decision::Allow, "{from} {to}");
     }
     let own = FileOperation::Rename { from: "agents/sly.md".into(), to: "agents/sly2.md".into() };
-    assert_eq!(decided(&own), Decision::Allow);
+    assert!(matches!(decided(&own), Decision::Ask { .. }));
 }
 
 #[test]
@@ -263,10 +319,46 @@ fn a_deleted_profile_cannot_return_with_more_permissions() {
         }
         let elsewhere = judged("agents/other.md", "---\nid: meek\n---\nHi", &free);
         assert_ne!(elsewhere, Decision::Allow, "the same agent in another file");
-        assert_eq!(judged("agents/meek.md", MEEK, &free), Decision::Allow);
+        let again = judged("agents/meek.md", MEEK, &free);
+        assert!(matches!(again, Decision::Ask { .. }), "its former instructions are not known: {again:?}");
         let spawn = Act::of_spawn("spawn_agent", "agents/meek.md", &raised, &gone, &names());
         assert!(matches!(decide(&spawn, &free, &GatePolicy::default()), Decision::Ask { .. }));
     }
+}
+
+#[test]
+fn a_new_agent_gets_the_memories_and_sessions_of_an_earlier_one_only_with_a_persons_approval() {
+    let mut files = files();
+    files.private_records = ["zed", "sly", "boss"].map(String::from).into();
+    let judged = |operation: &FileOperation| {
+        decide(&Act::of_files("vfs_write", operation, &files, &names()), &bounds(), &GatePolicy::default())
+    };
+    let is_asked =
+        |decision: &Decision| matches!(decision, Decision::Ask { why, .. } if why.contains("private memories"));
+    let text = format!("---\n{WITHIN}---\nHi");
+    let named = format!("---\nid: zed\n{WITHIN}---\nHi");
+    let rename = |from: &str, to: &str| FileOperation::Rename { from: from.into(), to: to.into() };
+    for operation in [
+        write("agents/zed.md", &text),
+        write("agents/team/zed.md", &text),
+        write("agents/new.md", &named),
+        write("agents/sly.md", &OWN.replace("id: sly", "id: zed")),
+        FileOperation::Edit { path: "agents/sly.md".into(), old: "id: sly".into(), new: "id: zed".into() },
+    ] {
+        let decision = judged(&operation);
+        assert!(is_asked(&decision), "{operation:?}: {decision:?}");
+    }
+    let mut unnamed = Files::new(&[("agents/sly.md", OWN), ("agents/bo.md", &text)]);
+    unnamed.private_records.insert("zed".to_owned());
+    let renamed = Act::of_files("vfs_write", &rename("agents/bo.md", "agents/zed.md"), &unnamed, &names());
+    let renamed = decide(&renamed, &bounds(), &GatePolicy::default());
+    assert!(is_asked(&renamed), "{renamed:?}");
+    let spawn = Act::of_spawn("spawn_agent", "agents/zed.md", &text, &files, &names());
+    let spawned = decide(&spawn, &bounds(), &GatePolicy::default());
+    assert!(is_asked(&spawned), "{spawned:?}");
+    assert_eq!(judged(&write("agents/new.md", &text)), Decision::Allow, "there was no earlier agent");
+    let own = judged(&write("agents/sly.md", &OWN.replace("You are sly.", "You are kind.")));
+    assert!(!is_asked(&own), "the agent has its own memories: {own:?}");
 }
 
 #[test]
@@ -292,13 +384,13 @@ fn changing_the_model_of_an_agent_needs_approval() {
             "{path} {text}: {decision:?}"
         );
     }
-    for (path, text) in [
-        ("agents/local.md", local.replace("You are", "I am")),
-        ("agents/dear.md", dear.replace("You are", "I am")),
-        ("agents/new.md", "---\nmodel: ollama:qwen\n---\nHi".to_owned()),
-    ] {
-        assert_eq!(judged(path, &text), Decision::Allow, "{path} {text}");
+    for (path, text) in
+        [("agents/local.md", local.replace("You are", "I am")), ("agents/dear.md", dear.replace("You are", "I am"))]
+    {
+        let decision = judged(path, &text);
+        assert!(matches!(&decision, Decision::Ask { why, .. } if !why.contains("would use")), "{path}: {decision:?}");
     }
+    assert_eq!(judged("agents/new.md", "---\nmodel: ollama:qwen\n---\nHi"), Decision::Allow);
     // A started agent has everything that it leaves out from its starter.
     assert_eq!(spawned("agents/new.md", "Hi", &bounds), Decision::Allow);
     assert!(matches!(spawned("agents/new.md", "---\nmodel: openai\n---\nHi", &bounds), Decision::Ask { .. }));

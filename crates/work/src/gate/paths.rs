@@ -3,8 +3,9 @@
 use super::verdict::Verdict;
 use crate::agent::agent_file::AgentFormat;
 use crate::agent::formats::format_of;
+use crate::base::paths::file_name;
 use crate::base::text_normalization::folded;
-use crate::workspace::layout::APPROVALS_FILE;
+use crate::workspace::layout::{APPROVALS_FILE, INSTRUCTIONS};
 use crate::workspace::protected_paths::{AgentWriteRule, guarded};
 use crate::workspace::vfs::WorkspacePath;
 
@@ -24,7 +25,11 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
     if folded(path.as_str()) == APPROVALS_FILE {
         return Some((Verdict::Deny, "only a person answers approvals"));
     }
-    let place = guarded(path.as_str())?;
+    let place = guarded(path.as_str());
+    if is_instructions(path) && place.is_none_or(|place| place.writes == AgentWriteRule::Checked) {
+        return Some((Verdict::Ask, "it contains instructions for agents"));
+    }
+    let place = place?;
     match place.writes {
         AgentWriteRule::Never => Some((Verdict::Deny, place.why)),
         // A file that defines an agent is checked by its content.
@@ -32,6 +37,12 @@ pub fn guard(path: &WorkspacePath) -> Option<(Verdict, &'static str)> {
         AgentWriteRule::Asked => Some((Verdict::Ask, place.why)),
         AgentWriteRule::Checked => None,
     }
+}
+
+/// Whether agents of this or another product read this file as their instructions, in whichever folder it is.
+fn is_instructions(path: &WorkspacePath) -> bool {
+    let path = folded(path.as_str());
+    INSTRUCTIONS.iter().chain(&["GEMINI.md"]).any(|name| folded(name) == file_name(&path))
 }
 
 #[cfg(test)]
@@ -70,6 +81,13 @@ mod tests {
             ("sessions/ada.session.yaml", Verdict::Deny),
             ("agents/ada/modules/x.ts", Verdict::Ask),
             ("agents/x.txt", Verdict::Ask),
+            ("AGENTS.md", Verdict::Ask),
+            ("claude.md", Verdict::Ask),
+            ("src/deep/Agents.MD", Verdict::Ask),
+            ("boards/GEMINI.md", Verdict::Ask),
+            (".cursor/AGENTS.md", Verdict::Deny),
+            ("agents/ada/heartbeat.md", Verdict::Ask),
+            ("agents/ada/skills/cook/SKILL.md", Verdict::Ask),
             ("templates/notes.txt", Verdict::Ask),
             ("inbox/slack-messages.jsonl", Verdict::Deny),
             ("outbox/slack-messages.jsonl", Verdict::Deny),

@@ -103,26 +103,33 @@ pub struct GatePolicy {
     /// here, anything unknown or outside the workspace needs approval.
     pub touches: BTreeMap<String, Rule>,
     /// The minimum verdict on all changes, because a part of the settings could not be understood.
-    #[serde(skip, default = "unchanged")]
+    #[serde(skip)]
     strictness: Strictness,
+    /// Whether the settings cannot be read, so that they may restrict anything.
+    #[serde(skip)]
+    is_unread: bool,
+    /// Whether the person has not trusted the workspace.
+    #[serde(skip)]
+    pub(super) is_restricted: bool,
+    /// Whether the rules for commands cannot be read, so that they may forbid any command.
+    #[serde(skip)]
+    pub(super) are_command_rules_unread: bool,
     /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
     #[serde(skip)]
     pub(super) server_paths: BTreeSet<String>,
+    /// The files that commands would run which a rule allows. Writing there would change what is allowed.
+    #[serde(skip)]
+    pub(super) command_files: BTreeSet<String>,
 }
 
 /// The effect on all changes of settings that could not be understood.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Strictness {
-    /// No settings have been read yet.
-    Unread,
     /// Everything was understood.
+    #[default]
     Unchanged,
     /// Changes get at least this verdict.
     AtLeast(Verdict),
-}
-
-fn unchanged() -> Strictness {
-    Strictness::Unchanged
 }
 
 impl Default for GatePolicy {
@@ -141,8 +148,12 @@ impl Default for GatePolicy {
             allow: BTreeMap::new(),
             mcp: BTreeMap::new(),
             touches: BTreeMap::new(),
-            strictness: Strictness::Unread,
+            strictness: Strictness::Unchanged,
+            is_unread: false,
+            is_restricted: false,
+            are_command_rules_unread: false,
             server_paths: BTreeSet::new(),
+            command_files: BTreeSet::new(),
         }
     }
 }
@@ -150,14 +161,11 @@ impl Default for GatePolicy {
 impl SettingsSection for GatePolicy {
     const NAME: &'static str = "gate";
 
-    fn not_understood(&mut self, unusable: Option<(&str, &Value)>) {
-        let Some((key, value)) = unusable else {
-            // The last valid settings stay in force. If there are none, it is unknown how strict they would have been.
-            if self.strictness == Strictness::Unread {
-                self.strictness = Strictness::AtLeast(Verdict::Ask);
-            }
-            return;
-        };
+    fn unread(&mut self) {
+        self.is_unread = true;
+    }
+
+    fn not_understood(&mut self, key: &str, value: &Value) {
         let words = string_list(value);
         let is_list = value.is_array() || words.iter().any(|word| word.contains(['/', '*']));
         let own = SETTING_KEYS.iter().map(|(_, own)| *own).find(|own| *own == key || edit_distance(key, own) <= 2);
@@ -199,7 +207,7 @@ impl GatePolicy {
     fn raise_strictness(&mut self, verdict: Verdict) {
         let now = match self.strictness {
             Strictness::AtLeast(now) => now,
-            Strictness::Unread | Strictness::Unchanged => Verdict::Allow,
+            Strictness::Unchanged => Verdict::Allow,
         };
         self.strictness = Strictness::AtLeast(now.max(verdict));
     }
@@ -220,9 +228,10 @@ impl GatePolicy {
     /// The minimum verdict on a kind of touch, beyond its [rule](Self::verdict_and_source), because settings could not
     /// be understood.
     pub fn strictness(&self, kind: &TouchKind) -> Verdict {
+        let of_unread = if self.is_unread { Verdict::Ask } else { Verdict::Allow };
         match self.strictness {
-            Strictness::AtLeast(verdict) if kind.defaults().changes => verdict,
-            _ => Verdict::Allow,
+            Strictness::AtLeast(verdict) if kind.defaults().changes => verdict.max(of_unread),
+            _ => of_unread,
         }
     }
 
@@ -275,6 +284,11 @@ impl GatePolicy {
         named(&self.ask).map(|at| (Verdict::Ask, self.ask[at].as_str()))
     }
 
+    /// Whether the rules for commands cannot be read, so that they may forbid any command.
+    pub fn are_command_rules_unread(&self) -> bool {
+        self.are_command_rules_unread
+    }
+
     /// The permanent permissions of this profile, as rules.
     pub fn allowed_to(&self, profile: &str) -> Vec<String> {
         self.allow.get(profile).cloned().unwrap_or_default()
@@ -301,6 +315,11 @@ impl GatePolicy {
                 let what = format!("\"{}\" of \"gate\" cannot be {:?}; {until}", key, rule.0);
                 problems.push(Problem::warning(place, what, "write allow, ask or deny"));
             }
+        }
+        if self.is_unread {
+            let what =
+                "the permissions in the settings could not be read; until then a person is asked before everything";
+            problems.push(Problem::error(place, what, "fix the other problems listed for it"));
         }
         if let Strictness::AtLeast(verdict @ (Verdict::Ask | Verdict::Deny)) = self.strictness {
             let until = if verdict == Verdict::Deny {
@@ -330,6 +349,12 @@ impl GatePolicy {
                 what,
                 "write a tool with what it may touch: vfs_write(artifacts/**)",
             ));
+        }
+        for text in self.allow.values().flatten() {
+            if let Some(why) = AllowRule::parse(text).and_then(|rule| rule.why_void()) {
+                let what = format!("the rule {text:?} in \"allow\" of \"gate\" never applies: {why}");
+                problems.push(Problem::warning(place, what, "change or remove it"));
+            }
         }
         problems
     }
@@ -386,7 +411,7 @@ mod tests {
     fn unreadable_settings_deny_everything_that_they_could_mean() {
         let policy_with = |key: &str, value: Value| {
             let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
-            policy.not_understood(Some((key, &value)));
+            policy.not_understood(key, &value);
             policy
         };
         for (key, value) in [
@@ -423,13 +448,14 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_initial_settings_ask_and_later_mistakes_keep_the_last_settings() {
-        let mut unread = GatePolicy::default();
-        unread.not_understood(None);
-        assert_eq!(unread.strictness(&TouchKind::FILE_WRITE), Verdict::Ask);
-        let mut read: GatePolicy = serde_json::from_value(json!({ "file_write": "allow" })).unwrap();
-        read.not_understood(None);
-        assert_eq!(read.strictness(&TouchKind::FILE_WRITE), Verdict::Allow);
+    fn while_the_settings_are_unread_everything_is_asked() {
+        let mut unread: GatePolicy = serde_json::from_value(json!({ "file_delete": "deny" })).unwrap();
+        unread.unread();
+        for kind in [TouchKind::FILE_WRITE, TouchKind::FILE_READ, TouchKind::AGENT_SPAWN, TouchKind::AGENT_SIGNAL] {
+            assert_eq!(unread.strictness(&kind), Verdict::Ask, "{kind:?}");
+        }
+        assert_eq!(unread.verdict_and_source(&TouchKind::FILE_DELETE).0, Verdict::Deny, "what is known still counts");
+        assert!(unread.problems().iter().any(|problem| problem.what.contains("before everything")));
     }
 
     #[test]

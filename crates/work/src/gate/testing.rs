@@ -1,6 +1,6 @@
 //! Test helpers of the gate: a set of tools, authorities from front matter, and a small workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::act::GateContext;
 use super::authority::{Authority, Power, ToolName, ToolNames, ToolScope};
@@ -49,6 +49,8 @@ pub struct Files {
     texts: BTreeMap<String, String>,
     profiles: BTreeMap<String, (String, AgentProfile)>,
     former: BTreeMap<String, AgentProfile>,
+    /// The ids with private memories or sessions.
+    pub private_records: BTreeSet<String>,
 }
 
 impl Files {
@@ -88,6 +90,10 @@ impl GateContext for Files {
 
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)> {
         self.profiles.get(id).map(|(path, profile)| (path.as_str(), profile))
+    }
+
+    fn has_private_records(&self, id: &str) -> bool {
+        self.private_records.contains(id)
     }
 
     fn former(&self, id: &str) -> RemovedProfile<'_> {

@@ -219,6 +219,11 @@ pub enum TouchEffect {
         /// The new path.
         to: String,
     },
+    /// The target is a command that runs in a folder of the workspace.
+    RunsIn {
+        /// The folder; empty for the top of the workspace.
+        folder: String,
+    },
     /// A tool of an MCP server is called.
     Called {
         /// The display name of the server.
@@ -236,6 +241,11 @@ impl DeclaredTouch {
     /// A touch without a declared effect.
     pub fn new(kind: TouchKind, target: impl Into<String>) -> Self {
         Self { kind, target: target.into(), becomes: TouchEffect::Unknown }
+    }
+
+    /// A command that runs in this folder of the workspace.
+    pub fn command(line: impl Into<String>, folder: impl Into<String>) -> Self {
+        Self::new(TouchKind::PROCESS_RUN, line).becoming(TouchEffect::RunsIn { folder: folder.into() })
     }
 
     /// Sets the effect on the target.

@@ -11,6 +11,7 @@ use super::thread_file::ThreadFile;
 use super::work_orders::WorkTerms;
 use crate::base::{ActivationKey, AgentKey, Id, Seq};
 use crate::gate::Authority;
+use crate::gateway::SeenCode;
 use crate::gateway::mcp::McpSampling;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall};
 use crate::simulation::ActivityId;
@@ -67,6 +68,12 @@ pub struct Call {
     /// The plan of the call, while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Box<ToolPlan>>,
+    /// The contents of the files that the command of the call would run, once they were looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Box<SeenCode>>,
+    /// How often they were looked at.
+    #[serde(default)]
+    pub looks: u32,
     /// The question to a person about the call, while it is unanswered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<CallQuestion>>,
@@ -110,6 +117,8 @@ impl Call {
             interrupted_in: None,
             order: None,
             plan: None,
+            code: None,
+            looks: 0,
             question: None,
             sampling: None,
             attached: None,
@@ -263,14 +272,18 @@ pub struct Activation {
     pub is_without_images: bool,
     /// Messages from agents that it started, which are not part of the session yet.
     pub mail: VecDeque<String>,
-    /// Whether it has signalled the agent that started it.
-    pub has_signalled: bool,
+    /// The last message with which it signalled the agent that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_signal: Option<String>,
     /// The paths of the files that it changed, in the order of their first change.
     #[serde(default)]
     pub outputs: Vec<String>,
     /// The hash of the worktree changes that a person was last asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<u64>,
+    /// The changes of its worktree that conflict with the workspace, from the last attempt to merge them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<String>,
     /// The reason for waiting that was last shown for the agent.
     pub told: String,
     /// Whether the session changed since it was last saved.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::activation::{Activation, CallProgress, Phase};
+use super::approval_question::CallQuestion;
 use super::command::KernelCommand;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
@@ -92,6 +93,9 @@ pub struct Approval {
     pub pattern: Option<String>,
     /// The risk of the call, and its reasons.
     pub risk: Risk,
+    /// How often a question about the same call was asked before, because the files that its command runs changed.
+    #[serde(skip)]
+    pub asked_before: u64,
     /// The question that an MCP server asks during a call, instead of the question whether the call may be carried
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +105,12 @@ pub struct Approval {
 impl Approval {
     /// The key of the question in the kernel.
     pub fn key(&self) -> QuestionKey {
-        (self.activation, self.turn, self.call, self.of_server.as_ref().map_or(0, |question| question.number))
+        (
+            self.activation,
+            self.turn,
+            self.call,
+            self.of_server.as_ref().map_or(self.asked_before, |question| question.number),
+        )
     }
 
     /// The command for a decision about this call only.
@@ -175,9 +184,14 @@ impl Approval {
         if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
     }
 
-    /// The risk as a sentence; empty if it is low.
+    /// The risk as a sentence, and what to consider before answering an MCP server; empty if there is neither.
     pub fn warning(&self) -> String {
-        if self.risk.level == RiskLevel::Low { String::new() } else { format!("Risk {}.", self.risk.summary()) }
+        let risk = match self.risk.level {
+            RiskLevel::Low => String::new(),
+            _ => format!("Risk {}.", self.risk.summary()),
+        };
+        let all = [risk, self.secret_warning()];
+        all.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The available scopes of a permission with their descriptions, starting with this call only.
@@ -199,8 +213,8 @@ impl Approval {
         });
         let pattern = self.pattern.as_ref().map(|pattern| {
             let description = format!(
-                "Every agent that may run commands may run {pattern:?} with any arguments that start no other \
-                    program. Adds to {ALLOWLIST_FILE}: {pattern}: true"
+                "Every agent that may run commands may run {pattern:?} with files of the workspace and options \
+                    that are known to be harmless. Adds to {ALLOWLIST_FILE}: {pattern}: true"
             );
             (AllowScope::Pattern, description)
         });
@@ -239,13 +253,7 @@ impl Activation {
         let question = self.current_call().and_then(|(_, call)| call.question.as_deref().cloned()).unwrap_or_default();
         let for_task = ask_rules::for_task(&question.rules);
         Some(Approval {
-            id: ApprovalId::new(
-                self.key,
-                self.turn,
-                index,
-                asked,
-                question.of_server.as_ref().map_or(0, |one| one.number),
-            ),
+            id: ApprovalId::new(self.key, self.turn, index, asked, question.number()),
             activation: self.key,
             turn: self.turn,
             call: index,
@@ -260,6 +268,7 @@ impl Activation {
             for_task: for_task.map(|granted| ask_rules::granted_words(&granted)),
             always: ask_rules::permanent_rules(&asked.name, &question.rules).unwrap_or_default(),
             pattern: ask_rules::pattern(&question.rules),
+            asked_before: question.asked_before,
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })
@@ -291,7 +300,7 @@ impl Kernel {
         self.activations().filter_map(|one| {
             let (index, ..) = one.question()?;
             let question = one.current_call().and_then(|(_, call)| call.question.as_deref());
-            let number = question.and_then(|question| question.of_server.as_ref()).map_or(0, |one| one.number);
+            let number = question.map_or(0, CallQuestion::number);
             Some((one.key, one.turn, index, number))
         })
     }

@@ -15,6 +15,9 @@ pub struct CallQuestion {
     pub because: String,
     /// The rules that require approval.
     pub rules: Vec<AskRule>,
+    /// How often a question about the same call was asked before, because the files that its command runs changed.
+    #[serde(default)]
+    pub asked_before: u64,
     /// The question of the MCP server that executes the call; `None` if the question is whether the call may be
     /// carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,6 +25,11 @@ pub struct CallQuestion {
 }
 
 impl CallQuestion {
+    /// The number of the question among those about the same call: 0 for the first one whether it may be carried out.
+    pub fn number(&self) -> u64 {
+        self.of_server.as_ref().map_or(self.asked_before, |question| question.number)
+    }
+
     /// The text of the question without the agent's name.
     pub fn text(&self) -> String {
         match self.because.as_str() {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::activation::{Activation, CapWait, Finished, Origin, Phase, Report, RunNode};
 use super::approval_question::{Grant, TimedGrant};
+use super::command_code::KnownCode;
 use super::hand_over_result::given;
 use super::message_notes::{MAX_ATTACHED_BYTES, MessageNote, ReplyNote};
 use super::settings::KernelSettings;
@@ -135,6 +136,17 @@ pub enum NoReply {
     },
 }
 
+/// The report on how work ended, for the agent that started it: always the final answer, unless the last signal was
+/// the same text. `None` if a person stopped it.
+fn report_words(ending: &Ending, last_signal: Option<&str>) -> Option<String> {
+    match ending {
+        Ending::Completed { text } if last_signal.is_some_and(|signal| signal.trim() == text.trim()) => {
+            Some("finished: its last signal was its final answer".to_owned())
+        }
+        _ => ending.report_text(),
+    }
+}
+
 /// Hashes a request for loop detection. The hash covers the agent's id and not the content of its file, so an agent
 /// cannot escape detection by rewriting itself.
 pub(super) fn request_hash(agent: &str, input: &str) -> u64 {
@@ -153,6 +165,9 @@ pub struct Kernel {
     pub(super) grants: BTreeMap<ActivationKey, BTreeSet<Grant>>,
     /// Permissions that a person granted to an agent until a given time.
     pub(super) timed_grants: BTreeSet<TimedGrant>,
+    /// The contents of the files that commands run.
+    #[serde(default)]
+    pub(super) known_code: KnownCode,
     /// Whether a person paused all work.
     pub(super) is_paused: bool,
     /// The activations that already had their turn, if single-step mode is on.
@@ -367,9 +382,10 @@ impl Kernel {
             sends_images: false,
             is_without_images: false,
             mail: VecDeque::new(),
-            has_signalled: false,
+            last_signal: None,
             outputs: Vec::new(),
             proposed: None,
+            unmerged: Vec::new(),
             told: String::new(),
             is_unwritten: true,
             written_tick: 0,
@@ -436,7 +452,7 @@ impl Kernel {
             thread.earlier.push(key);
             thread.messages = activation.messages.clone();
             thread.is_stopped = matches!(ending, Ending::Aborted { by_person: true, .. });
-            let words = ending.report_text().filter(|_| thread.parent.is_some() && !activation.has_signalled);
+            let words = report_words(&ending, activation.last_signal.as_deref()).filter(|_| thread.parent.is_some());
             thread.report = match &mut thread.handed {
                 None => words.map(|words| Report { activation: key, words, given: None }),
                 // The delegating agent receives a result however the work ended.

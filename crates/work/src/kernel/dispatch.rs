@@ -1,6 +1,8 @@
 //! Carries out the kernel's actions: calls agents to work, sends model requests, and orders the tool calls that the
 //! gate allows.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
@@ -9,27 +11,36 @@ use super::approval_question::CallQuestion;
 use super::core::{Kernel, KernelAction, NoReply};
 use super::message_notes::Attached;
 use super::outbox::Outbox;
+use super::server_question;
 use super::spawning::{Child, refused_spawn};
-use crate::base::ids::GATE;
+use crate::base::ids::{GATE, USER};
 use crate::base::text::{one_line, truncate};
-use crate::base::{ActivationKey, AllowScope, Author, Id, Seq};
+use crate::base::{ActivationKey, AllowScope, Author, Id, Problem, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
-use crate::gate::{AskRule, Bounds, Decision, decide};
+use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchEffect, TouchKind, decide};
+use crate::gateway::CodeCheck;
+use crate::gateway::command_code::hashes;
 use crate::gateway::mcp::{McpElicitation, McpReply};
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
-    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, describe_intent, result_text,
+    COMMANDS, CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
+    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look, result_text,
 };
-use crate::workspace::SceneWrite;
+use crate::workspace::trust::{TrustAdded, Widening};
+use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{FileOperation, FileRights};
+use crate::workspace::{ProblemReport, SceneWrite};
 
 /// The error for a coding agent that would have to work in its own worktree.
 const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remove `workspace: git` from its file and \
     from agents that start it, or give it another model";
+/// The prefix of the source of problems with the changes of an agent's copy.
+const UNMERGED_OF: &str = "not merged: ";
+/// The maximum number of files of a command that are looked at.
+const MAX_CODE_FILES: usize = 64;
 /// The maximum length in characters of a tool's progress text.
 const PROGRESS_CHARS: usize = 200;
 
@@ -132,6 +143,7 @@ impl RoomAccess<'_, '_> {
             let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
             decide(&act, &bounds, &self.policy)
         });
+        let decision = decision.map(|decision| kernel.with_changed_code(decision, &call, plan.as_ref().ok()));
         let record = call.record.unwrap_or_else(|| {
             let called = events::ToolCall {
                 tool: call.call.name.as_str().into(),
@@ -156,6 +168,13 @@ impl RoomAccess<'_, '_> {
         }
         let now = self.now_secs();
         kernel.end_grants(now);
+        if !matches!(decision, Some(Decision::Deny { .. })) && call.code.is_none() {
+            let files = code_of(&plan, &bounds);
+            if !files.is_empty() {
+                let look = checking_code(plan, &CodeCheck { files, expected: None });
+                return self.order(kernel, (&one, None), at, &call.call, look, bounds.file_rights(), record);
+            }
+        }
         match decision {
             None | Some(Decision::Allow) => {}
             Some(Decision::Ask { .. }) if call.is_allowed => {}
@@ -174,6 +193,14 @@ impl RoomAccess<'_, '_> {
         if !self.tools.has_executor(&plan.executor) {
             return self.answer(kernel, at, &call.call, record, result_text::no_executor(&plan.tool), CallEnd::NotDone);
         }
+        let plan = match call.code.as_deref() {
+            None => plan,
+            Some(seen) => {
+                kernel.known_code.allow(seen);
+                let (files, expected) = (seen.keys().cloned().collect(), Some(hashes(seen)));
+                checking_code(plan, &CodeCheck { files, expected })
+            }
+        };
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
     }
 
@@ -192,7 +219,8 @@ impl RoomAccess<'_, '_> {
         let why = because.clone();
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
-        let question = CallQuestion { wants, because, rules, of_server: None };
+        let asked_before = kernel.running_call(key, turn, index).map_or(0, |call| call.looks.saturating_sub(1).into());
+        let question = CallQuestion { wants, because, rules, asked_before, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
@@ -292,7 +320,9 @@ impl RoomAccess<'_, '_> {
         cause: Seq,
     ) {
         let rights = self.privacy.within(rights, &one.agent, &one.profile);
-        let key = OrderKey::new(self.run(), at, call);
+        let is_look = is_look(&plan);
+        let looks = kernel.running_call(at.0, at.1, at.2).map_or(0, |call| call.looks);
+        let key = OrderKey::new(self.run(), at, call).numbered(2 * looks + u32::from(is_look));
         kernel.keep_order(key);
         self.orders.write(ToolOrder {
             key,
@@ -349,6 +379,7 @@ impl RoomAccess<'_, '_> {
             OrderReport::Calls { number, call } => {
                 return self.call_for_code(kernel, at, outcome.key, *number, call);
             }
+            OrderReport::Code { code } => return kernel.note_code(at, code.clone()),
             OrderReport::Done { output } => {
                 if !output.is_otherwise {
                     self.answer_code(kernel, at, CallAnswer::Done(output.text.clone()));
@@ -356,6 +387,10 @@ impl RoomAccess<'_, '_> {
                 output.changed.iter().for_each(|path| kernel.note_change(at, path));
                 let kept = attach(kernel, at, output);
                 let end = if output.is_otherwise { CallEnd::Otherwise } else { CallEnd::Done };
+                if matches!(&plan.work, Work::File { operation: FileOperation::MergeWorktree { .. }, .. }) {
+                    kernel.note_unmerged(key, &[]);
+                    self.report_unmerged(&one, &[]);
+                }
                 match &plan.work {
                     Work::Spawn { path, content, task } => {
                         let agent = self.child_of(path, content);
@@ -370,6 +405,11 @@ impl RoomAccess<'_, '_> {
                 }
             }
             OrderReport::Refused { output } => {
+                output.changed.iter().for_each(|path| kernel.note_change(at, path));
+                if !output.unmerged.is_empty() {
+                    kernel.note_unmerged(key, &output.unmerged);
+                    self.report_unmerged(&one, &output.unmerged);
+                }
                 let kept = attach(kernel, at, output);
                 (result_text::error_output(output, &kept), CallEnd::NotDone)
             }
@@ -380,6 +420,21 @@ impl RoomAccess<'_, '_> {
             }
         };
         self.answer(kernel, at, &call.call, cause, text, end);
+    }
+
+    /// Reports the changes of an agent's copy that a person has to merge, until they are merged.
+    fn report_unmerged(&mut self, one: &Activation, unmerged: &[String]) {
+        let copy = format!(".workshop/{WORKTREES}/{}/{COPY}", one.agent);
+        let problem = |why: &String| {
+            let what = format!("changes of {} were not merged into the workspace: {why}", one.agent);
+            let remedy = format!(
+                "compare the file with the one in {copy}, put into the workspace what you want to keep, and give the \
+                 task again if more is to be done"
+            );
+            Problem::error(copy.as_str(), what, remedy)
+        };
+        let problems = unmerged.iter().map(problem).collect();
+        self.problems.write(ProblemReport { source: format!("{UNMERGED_OF}{}", one.agent), problems });
     }
 
     /// Asks a person the question that the MCP server asks during a call.
@@ -393,13 +448,16 @@ impl RoomAccess<'_, '_> {
         cause: Seq,
     ) {
         let (_, turn, call) = at;
-        let wants = format!("get an answer to a question of its MCP server: {}", asked.message);
+        let server = plan.touches.iter().find(|touch| touch.kind == TouchKind::MCP_CALL);
+        let server = server.map_or(&*plan.tool, |touch| touch.target.split('/').next().unwrap_or_default());
+        let asked = McpElicitation { server: server.to_owned(), ..asked.clone() };
+        let wants = server_question::wants(&asked);
         let because = format!("the server is waiting for it during {}", plan.doing);
         let (tool, what) = (Id::from(&*plan.tool), plan.doing.to_string());
         let requested =
             events::ApprovalRequested { tool, what, wants: wants.clone(), why: because.clone(), turn, call };
         let record = self.record(one, cause, &requested);
-        let question = CallQuestion { wants, because, rules: Vec::new(), of_server: Some(Box::new(asked.clone())) };
+        let question = CallQuestion { wants, because, of_server: Some(Box::new(asked)), ..CallQuestion::default() };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, record);
         kernel.ask_for_server(at, question);
     }
@@ -424,11 +482,11 @@ impl RoomAccess<'_, '_> {
         kernel.answered_for_server(at);
         self.order_answers.write(OrderAnswered { key: order, number, reply });
         let verdict = Some(if allow { Gate::Allow } else { Gate::Deny });
-        let (by, tool, why) = (Author::user().0, call.call.name.as_str().into(), decision.because.map(str::to_owned));
+        let (by, tool, why) = (decision.by.into(), call.call.name.as_str().into(), decision.because.map(str::to_owned));
         let decided = ApprovalDecided { decision: verdict, by, tool, why, scope: AllowScope::Once };
         let decided = self.record(&one, cause, &decided);
-        let told = if allow { "a person answered the server" } else { "a person declined to answer the server" };
-        self.explain(&one, told.to_owned(), false, decided);
+        let did = if allow { "answered the server" } else { "declined to answer the server" };
+        self.explain(&one, format!("{} {did}", decision.who()), false, decided);
     }
 
     /// Applies a person's decision about a tool call.
@@ -437,7 +495,8 @@ impl RoomAccess<'_, '_> {
         if kernel.running_call(key, turn, index).is_some_and(Call::asks_for_server) {
             return self.decided_for_server(kernel, at, &decision, cause);
         }
-        let PersonDecision { allow, scope, because, .. } = decision;
+        let who = decision.who();
+        let PersonDecision { allow, scope, because, by, .. } = decision;
         let because = because.map(|because| truncate(because.trim(), LOGGED_CHARS)).filter(|word| !word.is_empty());
         let asked = kernel.activation(key).and_then(|one| {
             let (_, call) = one.current_call()?;
@@ -454,7 +513,10 @@ impl RoomAccess<'_, '_> {
             }
             Err(_) => AllowScope::Once,
         };
-        let refusal = (!allow).then(|| result_text::refused(because.as_deref()));
+        let refusal = (!allow).then(|| match by {
+            USER => result_text::refused(because.as_deref()),
+            _ => result_text::refused_by_option(),
+        });
         if let (Some(text), Some(_)) = (&refusal, &asked) {
             self.answer_code(kernel, at, CallAnswer::NotDone(text.clone()));
         }
@@ -466,12 +528,12 @@ impl RoomAccess<'_, '_> {
         let Some((one, call, approval)) = asked else { return };
         let scope = if allow && approval.may_reach(scope) { scope } else { AllowScope::Once };
         let decision = Some(if allow { Gate::Allow } else { Gate::Deny });
-        let (by, tool) = (Author::user().0, call.call.name.as_str().into());
+        let (by, tool) = (by.into(), call.call.name.as_str().into());
         let decided = self.record(&one, cause, &ApprovalDecided { decision, by, tool, why: because.clone(), scope });
         let why = match (&refusal, &because) {
-            (None, _) => "a person allowed it".to_owned(),
-            (Some(_), None) => "a person refused it".to_owned(),
-            (Some(_), Some(word)) => format!("a person refused it: {word}"),
+            (None, _) => format!("{who} allowed it"),
+            (Some(_), None) => format!("{who} refused it"),
+            (Some(_), Some(word)) => format!("{who} refused it: {word}"),
         };
         self.explain(&one, why, false, decided);
         if let Some(text) = refusal {
@@ -501,8 +563,17 @@ impl RoomAccess<'_, '_> {
 impl RoomAccess<'_, '_> {
     /// Adds an allow rule for commands that a person allowed permanently.
     fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
-        match commands::with_rule(self.text(ALLOWLIST_FILE).unwrap_or_default(), pattern) {
+        let rules = match self.text(ALLOWLIST_FILE) {
+            None if self.policy.are_command_rules_unread() => Err(format!("{ALLOWLIST_FILE} cannot be read")),
+            text => commands::with_rule(text.unwrap_or_default(), pattern),
+        };
+        match rules {
             Ok(text) => {
+                let old = CommandRules::parse(self.text(ALLOWLIST_FILE).unwrap_or_default()).0;
+                let known: Vec<Widening> = old.widenings().collect();
+                let new =
+                    CommandRules::parse(&text).0.widenings().filter(|widening| !known.contains(widening)).collect();
+                self.trusted.write(TrustAdded(new));
                 self.file_writes.write(SceneWrite::File { path: ALLOWLIST_FILE.to_owned(), text });
             }
             Err(why) => {
@@ -511,6 +582,17 @@ impl RoomAccess<'_, '_> {
             }
         }
     }
+}
+
+/// The files whose code a call would run. In the agent's own copy of the workspace, the code is the agent's.
+fn code_of(plan: &ToolPlan, bounds: &Bounds) -> BTreeSet<String> {
+    let is_command = *plan.executor == *COMMANDS && !bounds.has_worktree();
+    let commands = plan.touches.iter().filter(|touch| is_command && touch.kind == TouchKind::PROCESS_RUN);
+    let files = commands.flat_map(|touch| match &touch.becomes {
+        TouchEffect::RunsIn { folder } => commands::code_files_of_line(&touch.target, folder),
+        _ => BTreeSet::new(),
+    });
+    files.take(MAX_CODE_FILES).collect()
 }
 
 /// A person's decision about a tool call.
@@ -523,6 +605,15 @@ pub(super) struct PersonDecision<'a> {
     pub(super) because: Option<&'a str>,
     /// The values of the form that the person filled in.
     pub(super) form: &'a Map<String, Value>,
+    /// Who decided: the person, or an option of a command.
+    pub(super) by: &'static str,
+}
+
+impl PersonDecision<'_> {
+    /// Who decided, for the reasons of an agent's state.
+    fn who(&self) -> &'static str {
+        if self.by == USER { "a person" } else { "the option --on-ask" }
+    }
 }
 
 /// Attaches a tool's output other than text, as far as it fits. Returns the images that were kept.

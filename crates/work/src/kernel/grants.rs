@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::approval_question::{Grant, TimedGrant};
 use super::core::Kernel;
 use crate::base::{ActivationKey, AllowScope, Id, TimeLimit};
-use crate::gate::{AskRule, ask_rules};
+use crate::gate::{AskRule, TouchKind, ask_rules, commands};
 
 /// The maximum number of temporary permissions.
 const MAX_TIMED_GRANTS: usize = 1_000;
@@ -73,6 +73,16 @@ impl Kernel {
         Some(until.map_or(AllowScope::Task, |until| AllowScope::Until(TimeLimit::At(until))))
     }
 
+    /// The files that commands would run which a person allowed for a task or a time, or is asked about.
+    pub(super) fn command_files(&self) -> BTreeSet<String> {
+        let granted = self.grants.values().flatten().chain(self.timed_grants.iter().map(|timed| &timed.grant));
+        let asked = self.activations().filter_map(|one| one.current_call()?.1.question.as_deref());
+        let rules = granted.map(|grant| &grant.rule).chain(asked.flat_map(|question| &question.rules));
+        let commands = rules.filter(|rule| rule.kind == TouchKind::PROCESS_RUN);
+        let located = commands.filter_map(|rule| commands::line_and_folder(&rule.target));
+        located.flat_map(|(line, folder)| commands::code_files_of_line(line, folder)).collect()
+    }
+
     /// The temporary permissions that have not expired at this simulated date: agent, description and end date.
     pub fn granted_until(&self, now: Option<i64>) -> Vec<(Id, String, i64)> {
         let holds = |timed: &&TimedGrant| now.is_some_and(|now| timed.holds(now));
@@ -110,7 +120,7 @@ impl Kernel {
 mod tests {
     use super::super::tests::Bench;
     use super::*;
-    use crate::gate::{AskSource, SafetyMode, TouchKind};
+    use crate::gate::{AskSource, SafetyMode};
 
     fn asked(kind: TouchKind, target: &str) -> Vec<AskRule> {
         let source = AskSource::SafetyMode { mode: SafetyMode::Safe, is_own: true };

@@ -9,13 +9,16 @@
 //! ([`work_orders`]), control by a person or a limit (`control`), the session as it is sent and saved ([`session`]),
 //! its images (`result_images`), and a person's edits to it (`session_edit`). All of these are pure. The `systems` pass
 //! events from the room to the kernel and carry out its decisions (`dispatch`, `spawning`, `hand_over_systems`,
-//! `recording`, `server_readiness`) through `access`.
+//! `recording`, `server_readiness`) through `access`. Files that the room reads for an agent's work are limited by its
+//! rights (`work_file_rights`).
 
 mod access;
 pub mod activation;
 pub mod approval;
 pub mod approval_question;
+mod changed_code;
 pub mod command;
+mod command_code;
 mod control;
 #[cfg(test)]
 mod control_tests;
@@ -39,6 +42,7 @@ mod recording;
 mod result_images;
 pub mod sampling;
 mod saved;
+mod server_question;
 mod server_readiness;
 pub mod session;
 mod session_edit;
@@ -53,6 +57,7 @@ mod thread_file;
 #[cfg(test)]
 mod transition_tests;
 pub mod transitions;
+mod work_file_rights;
 pub mod work_notices;
 mod work_order_systems;
 pub mod work_orders;
@@ -75,6 +80,7 @@ pub use session_edit::{EditedSession, SessionEditTiming, file_message, prompt_me
 pub use settings::KernelSettings;
 pub use spawn_limits::{Refusal, Reported, SignalEffect};
 pub use thread_file::{EndedWork, ThreadFile};
+pub use work_file_rights::WorkFileRights;
 pub use work_notices::WorkNotice;
 pub use work_orders::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
 
@@ -88,6 +94,7 @@ use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::simulation::{ArrivedForWork, Explain, TaskCommand, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{CallAnswered, OrderAnswered, OrderOutcome, ToolOrder, ToolOrdersWithdrawn};
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
 use crate::workspace::{SettingsEdit, SettingsExt};
 
@@ -127,6 +134,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<OrderAnswered>()
         .add_tick_message::<CallAnswered>()
         .add_tick_message::<SettingsEdit>()
+        .add_tick_message::<TrustAdded>()
         .add_tick_message::<WorkNotice>()
         .add_tick_message::<WorkOrder>()
         .add_tick_message::<WorkAnswer>()

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentCommand, Roster};
 use crate::base::Id;
+use crate::base::ids::ROOM;
 
 /// Messages that are held back until the next tick, because messages written at the end of a tick would not be saved.
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -25,5 +26,7 @@ pub(super) fn flush(mut outbox: ResMut<Outbox>, roster: Res<Roster>, mut command
     commands.write_batch(outbox.agents.drain(..));
     let (here, coming): (Vec<_>, Vec<_>) = outbox.places.drain(..).partition(|(agent, _)| roster.key(agent).is_some());
     outbox.places = coming;
-    commands.write_batch(here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position }));
+    let by = Some(Id::from(ROOM));
+    let homes = here.into_iter().map(|(agent, position)| AgentCommand::SetHome { agent, position, by: by.clone() });
+    commands.write_batch(homes);
 }

@@ -16,7 +16,7 @@ use crate::log::{EventDraft, EventLog};
 use crate::mind::transcript::work_transcript;
 use crate::mind::{Ending, WorkEnded};
 use crate::schedule::{RoomDate, SimClock};
-use crate::simulation::{ArrivedForWork, ThinkDone, ThinkOutcome, WorkRequestWithdrawn};
+use crate::simulation::{ArrivedForWork, FailureCause, ThinkDone, ThinkOutcome, WorkRequestWithdrawn};
 use crate::workspace::RoomStart;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileRights};
 
@@ -77,7 +77,9 @@ impl RoomAccess<'_, '_> {
             match one.activity {
                 Some(activity) => {
                     let outcome = match ending {
-                        Ending::Failed { why } => ThinkOutcome::Failed { why: why.clone(), passing: false },
+                        Ending::Failed { why } => {
+                            ThinkOutcome::Failed { why: why.clone(), cause: FailureCause::Content }
+                        }
                         Ending::Completed { text } => ThinkOutcome::Said { text: text.clone() },
                         Ending::Aborted { why, .. } => ThinkOutcome::Nothing { why: why.clone() },
                     };

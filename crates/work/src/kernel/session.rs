@@ -12,7 +12,7 @@ use super::core::Kernel;
 use super::message_notes::{MessageNote, ReplyNote};
 use super::thread_file::EndedWork;
 use crate::base::ActivationKey;
-use crate::base::calendar;
+use crate::base::{calendar, yaml};
 use crate::mind::{Ending, PromptMessage, Role};
 use crate::schedule::TICKS_PER_SEC;
 use crate::tools::ToolImage;
@@ -398,11 +398,11 @@ impl SessionHead {
     /// Parses the head of a session file of this or an older version. Returns `None` for other files.
     pub fn read(text: &str) -> Option<Self> {
         let head = text.find("\nmessages:").map_or(text, |end| &text[..end]);
-        if let Ok(NewHead { agent_id, metadata }) = serde_yaml::from_str(head) {
+        if let Ok(NewHead { agent_id, metadata }) = yaml::from_str(head) {
             let NewMetadata { work, activation, earlier, scene, task } = metadata;
             return Some(Self { activation, earlier, agent: agent_id, scene, status: work, task });
         }
-        serde_yaml::from_str(head).ok()
+        yaml::from_str(head).ok()
     }
 }
 

@@ -175,7 +175,7 @@ impl Kernel {
             return Err(Refusal::Loop { agent });
         }
         if let Some(activation) = self.activations.get_mut(&from) {
-            activation.has_signalled = true;
+            activation.last_signal = Some(message.to_owned());
         }
         self.deliver(parent, text, terms.rank(), (key, now, cause));
         Ok(SignalEffect { to, agent, woke: !is_running && !is_kept, is_kept })

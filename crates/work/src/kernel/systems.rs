@@ -208,8 +208,9 @@ fn apply_command(room: &mut RoomAccess, kernel: &mut Kernel, command: &KernelCom
         KernelCommand::KillAgent { agent } => kernel.kill_agent(agent, BY, Some(cause)),
         KernelCommand::KillAll => kernel.kill_all("a person stopped all work", Some(cause)),
         KernelCommand::Limits { concurrency, depth_at_most } => kernel.set_limits(*concurrency, *depth_at_most),
-        KernelCommand::Decide { activation, turn, call, allow, scope, because, form, .. } => {
-            let decided = PersonDecision { allow: *allow, scope: *scope, because: because.as_deref(), form };
+        KernelCommand::Decide { activation, turn, call, allow, scope, because, form, answered_in } => {
+            let (because, by) = (because.as_deref(), answered_in.decided_by());
+            let decided = PersonDecision { allow: *allow, scope: *scope, because, form, by };
             room.decided(kernel, (*activation, *turn, *call), decided, cause);
         }
     }

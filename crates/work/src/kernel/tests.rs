@@ -331,6 +331,40 @@ fn a_signal_wakes_the_parent_in_its_own_session() {
 }
 
 #[test]
+fn a_final_answer_reaches_the_agent_that_started_the_work_whatever_was_signalled_before() {
+    let finished = |text: &str| format!("finished: {text}");
+    for (signals, ending, report) in [
+        (&[][..], "42", finished("42")),
+        (&["I have begun."], "42", finished("42")),
+        (&["I have begun.", "Half of it is done."], "42", finished("42")),
+        (&["42"], " 42\n", finished("its last signal was its final answer")),
+        (&["42", "Wait, I check it."], "42", finished("42")),
+    ] {
+        let mut bench = Bench::new();
+        let root = bench.start("lead", "Count.");
+        let child = bench.spawn(root, "ada", "Count the chairs.").expect("it may start one");
+        bench.say(root, "I wait.", &[]);
+        for signal in signals {
+            bench.signal(child, signal).expect("the signal is sent");
+        }
+        bench.say(child, ending, &[]);
+        assert_eq!(bench.sent_reports(), [("ada", "lead", report.as_str())], "{signals:?}");
+        let lead = bench.at_work("lead");
+        let lead = bench.kernel.activation(lead).expect("it is woken");
+        let read = format!("{} {:?} {:?}", lead.input, lead.messages, lead.mail);
+        assert!(read.contains(&report), "{read}");
+    }
+    // A failure is reported as well.
+    let mut bench = Bench::new();
+    let root = bench.start("lead", "Count.");
+    let child = bench.spawn(root, "ada", "Count the chairs.").expect("it may start one");
+    bench.signal(child, "I have begun.").expect("the signal is sent");
+    bench.kernel.end(child, Ending::Failed { why: "the model is away".into() });
+    bench.tick();
+    assert_eq!(bench.sent_reports(), [("ada", "lead", "failed: the model is away")]);
+}
+
+#[test]
 fn a_signal_to_running_work_is_read_with_its_next_request_even_if_it_was_concluding() {
     let mut bench = Bench::new();
     let root = bench.start("boss", "go");

@@ -6,12 +6,15 @@ use super::core::{Kernel, KernelAction, NoReply};
 use super::hand_over::ResultCheck;
 use super::message_notes::Attached;
 use super::settings::KernelSettings;
+use crate::base::text::truncate;
 use crate::base::{ActivationKey, Backoff, RunTag};
 use crate::gateway::mcp::McpElicitation;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
 
+/// The maximum length in characters of the conflicts, and of the agent's answer, in a failure to merge.
+const UNMERGED_CHARS: usize = 1_000;
 /// The maximum waiting time after a failure.
 const MAX_WAIT_SECS: f32 = 600.0;
 
@@ -66,7 +69,9 @@ impl Kernel {
     fn conclude(&mut self, key: ActivationKey, text: String) {
         match self.check_result(key, &text) {
             ResultCheck::Valid => {
-                self.end(key, Ending::Completed { text });
+                let unmerged = self.activations.get(&key).map_or(&[][..], |one| &one.unmerged);
+                let ending = if unmerged.is_empty() { Ending::Completed { text } } else { not_merged(unmerged, &text) };
+                self.end(key, ending);
             }
             ResultCheck::Invalid(why) => {
                 self.end(key, Ending::Failed { why });
@@ -211,6 +216,13 @@ impl Kernel {
     pub(super) fn note_proposed(&mut self, key: ActivationKey, hash: u64) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.proposed = Some(hash);
+        }
+    }
+
+    /// Records which changes of the worktree conflict with the workspace, after an attempt to merge them.
+    pub(super) fn note_unmerged(&mut self, key: ActivationKey, unmerged: &[String]) {
+        if let Some(activation) = self.activations.get_mut(&key) {
+            activation.unmerged = unmerged.to_vec();
         }
     }
 
@@ -412,4 +424,12 @@ fn cut_empty_message(tokens: u32) -> String {
 
 fn backoff_secs(secs: f32, times: u32) -> f32 {
     Backoff::new(secs, MAX_WAIT_SECS).wait_secs(times) as f32
+}
+/// The ending of work whose changes were not merged into the workspace, whatever its agent says.
+fn not_merged(unmerged: &[String], text: &str) -> Ending {
+    let unmerged = truncate(&unmerged.join("; "), UNMERGED_CHARS);
+    let text = truncate(text.trim(), UNMERGED_CHARS);
+    Ending::Failed {
+        why: format!("its changes conflict with the workspace and were not merged: {unmerged}. It said: {text}"),
+    }
 }

@@ -15,6 +15,7 @@ use crate::knowledge::{
     Db, FileChange, KnowledgeBase, KnowledgeError, KnowledgeFile, Memory, Owner, ReadSummary, Write,
 };
 use crate::memory::MemoryCounts;
+use crate::workspace::vfs::records::session_owners;
 use crate::workspace::vfs::{DirectFileError, DirectFiles, FileHandle, FileOperation, PathRefusal, WorkspacePath};
 
 /// The maximum size of a memory file, in bytes.
@@ -267,6 +268,7 @@ impl KnowledgeFiles {
 /// Counts the memories of a workspace without the index, and returns problems of the files.
 pub fn count_memories(workspace: &Path) -> Result<(MemoryCounts, Vec<Problem>), KnowledgeFilesError> {
     let (mut counts, mut taken) = (MemoryCounts::default(), Default::default());
+    counts.sessions = session_owners(workspace);
     let (texts, mut problems) = texts(&DirectFiles::open(workspace)?)?;
     for (owner, text) in texts {
         let file = KnowledgeFile::parse(owner.clone(), &text, &mut taken);

@@ -213,7 +213,9 @@ fn contribute(
         let event = added(&there.memory);
         return Ok(output(format!("Saved as {}.", memory.id), &event));
     }
-    let similar = similar_of(files, &Owner::of(&memory), &caller.agent, &candidate);
+    // What another agent or a person shared is never changed in their name.
+    let mut similar = similar_of(files, &Owner::of(&memory), &caller.agent, &candidate);
+    similar.iter_mut().for_each(|similar| similar.memory.pinned |= similar.memory.agent != caller.agent);
     let act = decide_offline(&[Case { candidate, similar }]).into_iter().next().map(|decision| decision.act);
     match act.unwrap_or(CandidateAction::Skip) {
         CandidateAction::Keep { id } => {
@@ -222,7 +224,7 @@ fn contribute(
             Ok(output(format!("This is already known, as {id}: {known}"), &event))
         }
         CandidateAction::Update { id, candidate } => {
-            let event = rewrite(files, &id, &candidate, caller.now, &by)?;
+            let event = rewrite(files, &id, &candidate, caller)?;
             Ok(output(format!("It adds to {id}, which is now: {}", candidate.content), &event))
         }
         // The agent explicitly asked for it, so it is saved even if it is very short.
@@ -319,7 +321,7 @@ pub(super) fn apply_decisions(
                 events.push(added(&memory));
             }
             CandidateAction::Update { id, candidate } if may_change(files, id) => {
-                events.push(rewrite(files, id, candidate, caller.now, &by)?);
+                events.push(rewrite(files, id, candidate, caller)?);
             }
             CandidateAction::Delete { id } if may_change(files, id) => {
                 let text = logged(&content_of(files, id));
@@ -336,13 +338,13 @@ pub(super) fn apply_decisions(
     Ok((events, contradictions))
 }
 
-/// Changes the text of a memory and returns the log event.
-pub(super) fn rewrite(
+/// Changes the text of a memory of the caller and returns the log event. The new text has the source of the call: the
+/// earlier one does not contain it.
+fn rewrite(
     files: &mut KnowledgeFiles,
     id: &Id,
     candidate: &Candidate,
-    now: i64,
-    by: &Author,
+    caller: &Caller,
 ) -> Result<Knowledge, KnowledgeFilesError> {
     let before = content_of(files, id);
     let event = Knowledge::Updated { id: id.clone(), text: logged(&candidate.content), before: logged(&before) };
@@ -353,10 +355,11 @@ pub(super) fn rewrite(
     let memory = Memory {
         content: candidate.content.clone(),
         importance: known.importance.max(candidate.importance),
-        updated: Some(now),
+        updated: Some(caller.now),
+        source: caller.source.clone(),
         tags,
         ..known
     };
-    files.update(&memory, by)?;
+    files.update(&memory, &Author::agent(&caller.agent))?;
     Ok(event)
 }

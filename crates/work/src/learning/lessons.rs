@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{AgentKey, Id, Seq};
 use crate::knowledge::Source;
-use crate::knowledge::consolidation::{Candidate, CandidateAction, Case, Decision, decide, parse_candidates};
+use crate::knowledge::consolidation::{
+    Candidate, CandidateAction, Case, Decision, ParsedCandidates, decide, parse_candidates,
+};
 use crate::log::events::Knowledge;
 use crate::mind::context::{CurrentRequest, Line};
 use crate::mind::{FailureKind, ModelFailure};
@@ -39,6 +41,9 @@ pub struct Lesson {
     pub cause: Seq,
     /// The current stage.
     pub stage: Stage,
+    /// What could not be used of the model's answer, to be reported with the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 /// The stage of a lesson.
@@ -225,8 +230,9 @@ impl Lessons {
                 let answer = outcome.as_ref().map_err(ModelFailure::sentence);
                 let candidates = answer.and_then(|text| parse_candidates(text).map_err(|error| error.to_string()));
                 match candidates {
-                    Ok(candidates) if candidates.is_empty() => self.finish(Vec::new(), Vec::new()),
-                    Ok(candidates) => {
+                    Ok(parsed) if parsed.candidates.is_empty() => self.finish(Vec::new(), Vec::new()),
+                    Ok(ParsedCandidates { candidates, left_out }) => {
+                        lesson.left_out = left_out;
                         lesson.stage = Stage::Comparing { candidates };
                         None
                     }
@@ -270,7 +276,9 @@ impl Lessons {
             }
             (Stage::TakingIn { decisions, but }, LessonAnswer::TakenIn { told, contradictions }) => {
                 let mut told = told.clone();
-                let learned = summary(&told, decisions.len(), but.clone());
+                let but = [lesson.left_out.clone(), but.clone()].into_iter().flatten();
+                let but = but.reduce(|one, other| format!("{one}; {other}"));
+                let learned = summary(&told, decisions.len(), but);
                 told.extend(learned);
                 self.finish(told, contradictions.clone())
             }

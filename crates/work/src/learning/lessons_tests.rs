@@ -14,6 +14,7 @@ fn lesson(agent: u32) -> Lesson {
         at_secs: 0,
         cause: Seq(7),
         stage: Stage::Extracting,
+        left_out: None,
     }
 }
 
@@ -121,4 +122,28 @@ fn beyond_the_limit_the_oldest_waiting_lesson_is_dropped_and_removed_agents_lear
     lessons.drop_of(|agent| agent == AgentKey(1));
     assert!(lessons.question("today").is_some(), "the next begins");
     assert_eq!(lessons.first().map(|lesson| lesson.number), Some(3));
+}
+
+#[test]
+fn what_could_not_be_used_of_an_answer_is_reported_with_the_result() {
+    let learn = |answer: &str| {
+        let mut lessons = begun();
+        let over = lessons.replied("lesson-1-extract", &Ok(answer.to_owned()));
+        (lessons, over)
+    };
+    let (mut lessons, over) = learn("[{\"content\": \"Port 8080 is taken.\"}, {\"content\": \"The off");
+    assert!(over.is_none(), "the complete memory is compared");
+    compared(&mut lessons, Vec::new());
+    let told = vec![Knowledge::Added { id: "k-1".into(), kind: "fact".into(), text: String::new(), shared: false }];
+    let answer = LessonAnswer::TakenIn { told, contradictions: Vec::new() };
+    let over = lessons.answered(&LessonAnswered { number: 1, answer }).expect("it is finished");
+    let Some(Knowledge::Learned { added: 1, but: Some(but), .. }) = over.told.last() else {
+        panic!("{:?}", over.told);
+    };
+    assert!(but.contains("one memory") && but.contains("cut off"), "{but}");
+    let (_, over) = learn("[{\"content\": \"Port 80");
+    let told = over.expect("it is finished").told;
+    assert!(matches!(&told[..], [Knowledge::Failed { why }] if why.contains("cut off")), "{told:?}");
+    let (_, over) = learn("[]");
+    assert!(over.expect("it is finished").told.is_empty(), "an empty list is a good answer");
 }

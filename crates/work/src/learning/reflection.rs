@@ -116,7 +116,7 @@ fn queue(
     let source = Source { run: Some(log.run().clone()), session: Some(session), record: Some(cause.0) };
     let at_secs = room.date.secs(&room.clock).unwrap_or(0);
     let (id, stage) = (of.id.clone(), Stage::Extracting);
-    let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage };
+    let lesson = Lesson { number: 0, agent, id, lines, source, at_secs, cause, stage, left_out: None };
     if let Some(dropped) = lessons.add(lesson) {
         let what = "learning was skipped: too much is already waiting";
         log.write(EventDraft::of(&Warning::new(what)).agent(&dropped.id).cause(dropped.cause));

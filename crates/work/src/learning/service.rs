@@ -357,7 +357,7 @@ impl ServiceState {
     /// Reports the number of memories if it changed.
     fn count(&mut self) -> bool {
         let Some(opened) = &self.opened else { return true };
-        let counts = opened.counts();
+        let counts = MemoryCounts { sessions: self.counted.sessions.clone(), ..opened.counts() };
         if counts == self.counted {
             return true;
         }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::{Id, Problem};
+use crate::base::{Id, Problem, yaml};
 use crate::tools::collaboration::name;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 
@@ -53,10 +53,8 @@ impl ArchivedEntries {
         }
         let remedy = "fix the file, or remove it; until then nothing new is saved in it";
         let problem = |what: String, line| Problem::error(KEPT_BLACKBOARD, what, remedy).at_line(line);
-        let read: Self = serde_yaml::from_str(text).map_err(|error| {
-            let line = error.location().map(|place| place.line());
-            problem(format!("cannot be read: {error}"), line)
-        })?;
+        let read: Self =
+            yaml::from_str(text).map_err(|error| problem(format!("cannot be read: {error}"), error.line))?;
         let mut all = Self::default();
         for mut entry in read.entries {
             entry.key = name(&entry.key).map_err(|why| problem(why, None))?;

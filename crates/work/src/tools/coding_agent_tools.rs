@@ -83,9 +83,13 @@ pub(super) fn open_terminal() -> Tool {
             Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
             _ => Vec::new(),
         };
-        if let Some(folder) = arguments.some_text("cwd") {
-            WorkspacePath::new(folder.trim_end_matches('/')).map_err(|why| format!("'cwd': {why}"))?;
-        }
+        let folder = match arguments.some_text("cwd") {
+            Some(folder) => {
+                let folder = WorkspacePath::new(folder.trim_end_matches('/')).map_err(|why| format!("'cwd': {why}"))?;
+                folder.as_str().to_owned()
+            }
+            None => String::new(),
+        };
         if words.first().is_none_or(|program| program.trim().is_empty()) {
             return Err("the command is empty".to_owned());
         }
@@ -93,7 +97,7 @@ pub(super) fn open_terminal() -> Tool {
         if started.chars().count() > MAX_COMMAND_CHARS {
             return Err(format!("the command is longer than {MAX_COMMAND_CHARS} characters"));
         }
-        let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
+        let touches = vec![DeclaredTouch::command(&*started, folder)];
         Ok(Planned::order(OWN_TOOLS, arguments.to_value(), touches, ("running", &started)))
     })
     .within(ToolScope::CodingAgent)
@@ -147,7 +151,7 @@ fn plan(arguments: &Arguments, planning: &Planning<'_>) -> Result<Planned, Strin
         "execute" => {
             let line = command.clone().unwrap_or_default();
             let started = words::join(&Command::parse(&line).started_as(&line));
-            if line.trim().is_empty() { Vec::new() } else { vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, started)] }
+            if line.trim().is_empty() { Vec::new() } else { vec![DeclaredTouch::command(started, "")] }
         }
         "fetch" => {
             let address = arguments.some_text("address");

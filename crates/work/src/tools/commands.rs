@@ -5,21 +5,25 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::files::object;
 use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
-use super::plan::{Planned, Work};
+use super::plan::{Planned, ToolPlan, Work};
 use super::result_text::readable;
 use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
+use crate::gate::DeclaredTouch;
 use crate::gate::commands::{Command, words};
-use crate::gate::{DeclaredTouch, TouchKind};
-use crate::gateway::{ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
+use crate::gateway::{
+    CodeCheck, ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings,
+};
 use crate::schedule::{InputJournal, InputQueue};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, WorkspacePath};
+use crate::workspace::vfs::{
+    ChangedByProgram, FileBridge, FileOperation, FileOrder, FileOutcome, ProgramObserver, WorkspacePath,
+};
 
 /// The executor of programs.
 pub const COMMANDS: &str = "commands";
@@ -48,6 +52,31 @@ struct CommandOrder {
     words: Vec<String>,
     cwd: String,
     timeout_secs: Option<u64>,
+    /// What to do with the files that it runs, before it starts.
+    #[serde(default)]
+    code: CodeCheck,
+}
+
+/// Whether a plan is only a look at the files that its command runs.
+pub fn is_look(plan: &ToolPlan) -> bool {
+    let Work::Order { order } = &plan.work else { return false };
+    *plan.executor == *COMMANDS
+        && order.get("code").is_some_and(|code| code["files"][0].is_string() && code["expected"].is_null())
+}
+
+impl CommandOrder {
+    /// Whether it only reports the contents of the files that the command runs.
+    fn only_looks(&self) -> bool {
+        !self.code.files.is_empty() && self.code.expected.is_none()
+    }
+}
+
+/// The plan of a command that first does this with the files that it runs.
+pub fn checking_code(mut plan: ToolPlan, code: &CodeCheck) -> ToolPlan {
+    if let Work::Order { order: Value::Object(order) } = &mut plan.work {
+        order.insert("code".to_owned(), json!(code));
+    }
+    plan
 }
 
 /// The tool `execute_command`.
@@ -69,7 +98,7 @@ pub fn execute_command() -> Tool {
         &["command"],
     );
     let description = "Run a program in the workspace and get its exit code and output. It gets no input and can only \
-        change files in the workspace; it has no network access unless the person allowed it.";
+        change files in the workspace; it may use the network only if the person allowed it.";
     Tool::new(EXECUTE_COMMAND, description, arguments, plan).also_called(&["run_command"]).with_argument_aliases(&[
         ("cmd", "command"),
         ("command_line", "command"),
@@ -118,8 +147,8 @@ fn planned(line: &str, cwd: String, timeout_secs: Option<u64>) -> Result<Planned
     }
     let words = Command::parse(line).started_as(line);
     let started = words::join(&words);
-    let touches = vec![DeclaredTouch::new(TouchKind::PROCESS_RUN, &*started)];
-    let order = CommandOrder { words, cwd, timeout_secs };
+    let touches = vec![DeclaredTouch::command(&*started, &*cwd)];
+    let order = CommandOrder { words, cwd, timeout_secs, code: CodeCheck::default() };
     let order = serde_json::to_value(order).expect("an order is plain data with text keys");
     Ok(Planned::order(COMMANDS, order, touches, ("running", &started)))
 }
@@ -176,6 +205,7 @@ pub(super) struct StartedCommands {
 pub(super) fn execute_orders(
     (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<OrderOutcome>>),
     (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
+    bridge: Option<Res<FileBridge>>,
     mut files: MessageReader<FileOutcome>,
     mut begun: Local<StartedCommands>,
 ) {
@@ -214,7 +244,7 @@ pub(super) fn execute_orders(
         let news = match read {
             None => OrderReport::unparseable(),
             // It may have run, at least partly, so it is not run again without being asked for.
-            Some(_) if is_first_look => OrderReport::Aborted {
+            Some(command) if is_first_look && !command.only_looks() => OrderReport::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },
             Some(_) if order.worktree.is_some() && is_opened.is_none() => {
@@ -225,13 +255,14 @@ pub(super) fn execute_orders(
                 begun.waiting.remove(&order.key);
                 OrderReport::Failed { why: is_opened.and_then(|opened| opened.clone().err()).unwrap_or_default() }
             }
-            Some(CommandOrder { words, cwd, timeout_secs }) => {
+            Some(CommandOrder { words, cwd, timeout_secs, code }) => {
                 begun.waiting.remove(&order.key);
                 let root = order.worktree.as_ref().map(|agent| format!(".workshop/{WORKTREES}/{agent}/{COPY}"));
                 begun.orders.begin(order.key);
                 let timeout_secs = timeout_secs.map(|secs| secs as f64);
                 let (id, settings) = (order.key.id(), settings.clone());
-                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings };
+                let observer = bridge.as_deref().and_then(|bridge| observer(bridge, order));
+                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings, observer, code };
                 calls.send(ProgramCommand::Run(Box::new(order)));
                 continue;
             }
@@ -240,8 +271,25 @@ pub(super) fn execute_orders(
     }
 }
 
+/// The observer of a command that runs in the workspace itself. What changes in a copy of the workspace has an author
+/// once it is merged.
+pub(super) fn observer(bridge: &FileBridge, order: &ToolOrder) -> Option<ProgramObserver> {
+    let files = bridge.service().filter(|_| order.worktree.is_none())?.handle()?;
+    Some(ProgramObserver::new(files, Author::agent(&order.agent), Some(order.key.activation.id())))
+}
+
+/// A line that names the changed files; empty if there are none.
+fn changed_files(changed: &ChangedByProgram) -> String {
+    let ChangedByProgram { paths, more } = changed;
+    match (paths.as_slice(), more) {
+        ([], _) => String::new(),
+        (paths, 0) => format!("\n\nChanged files: {}", paths.join(", ")),
+        (paths, more) => format!("\n\nChanged files: {} and {more} more", paths.join(", ")),
+    }
+}
+
 fn news_of(ended: ProgramEnded) -> OrderReport {
-    let ProgramEnded { how, secs, stdout: said, stderr: complained, .. } = ended;
+    let ProgramEnded { how, secs, stdout: said, stderr: complained, changed, .. } = ended;
     let told = |head: String| {
         let mut text = head;
         for (name, words) in [("", readable(said.trim_end())), ("stderr:\n", readable(complained.trim_end()))] {
@@ -249,11 +297,14 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
                 text.push_str(&format!("\n\n{name}{words}"));
             }
         }
-        text
+        text + &changed_files(&changed)
     };
     match how {
         ProgramEnd::NotStarted(why) => OrderReport::Failed { why },
-        ProgramEnd::Stopped => OrderReport::Aborted { why: "the command was stopped while it was running".to_owned() },
+        ProgramEnd::Seen(code) => OrderReport::Code { code },
+        ProgramEnd::Stopped => OrderReport::Aborted {
+            why: format!("the command was stopped while it was running{}", changed_files(&changed)),
+        },
         ProgramEnd::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
             let mut text = told(format!("exit code {code} after {secs:.1} s"));
@@ -261,7 +312,8 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
                 text.push_str("\n\n");
                 text.push_str(WHAT_PROGRAMS_WRITE);
             }
-            OrderReport::Done { output: ToolOutput { text, data: Some(data), ..ToolOutput::default() } }
+            let changed = changed.paths;
+            OrderReport::Done { output: ToolOutput { text, changed, data: Some(data), ..ToolOutput::default() } }
         }
         ProgramEnd::Killed => OrderReport::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
         ProgramEnd::TimedOut => {

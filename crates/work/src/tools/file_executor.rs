@@ -42,7 +42,15 @@ pub(super) fn answer(
                 let kept_out = kept_out(outcome, &refused);
                 let text = result_text::files(work, &outcome.result) + &result_text::refused_part(&kept_out);
                 let (changed, is_otherwise) = (changed(answer), !kept_out.is_empty());
-                OrderReport::Done { output: ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() } }
+                let output = ToolOutput { text, changed, is_otherwise, ..ToolOutput::default() };
+                match answer {
+                    FileAnswer::Merged { done, crossed, .. } if !crossed.is_empty() => {
+                        let changed = done.iter().map(path_of).collect();
+                        let unmerged = crossed.clone();
+                        OrderReport::Refused { output: ToolOutput { changed, unmerged, ..output } }
+                    }
+                    _ => OrderReport::Done { output },
+                }
             }
         };
         answers.write(OrderOutcome { key, news });
@@ -51,15 +59,20 @@ pub(super) fn answer(
 
 fn changed(answer: &FileAnswer) -> Vec<String> {
     let FileAnswer::Changed { done, .. } = answer else { return Vec::new() };
-    let (FileResult::Written { path, .. } | FileResult::Deleted { path } | FileResult::Renamed { to: path, .. }) = done;
-    vec![path.clone()]
+    vec![path_of(done)]
+}
+
+fn path_of(done: &FileResult) -> String {
+    let (FileResult::Written { path, .. } | FileResult::Deleted { path, .. } | FileResult::Renamed { to: path, .. }) =
+        done;
+    path.clone()
 }
 
 /// The parts of a changed file that its element refused, with reasons.
 fn kept_out(outcome: &FileOutcome, refused: &[&ElementRefused]) -> Vec<String> {
     let Ok(FileAnswer::Changed { done, .. }) = &outcome.result else { return Vec::new() };
     let is_changed = |path: &str| match done {
-        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed } => changed == path,
+        FileResult::Written { path: changed, .. } | FileResult::Deleted { path: changed, .. } => changed == path,
         FileResult::Renamed { from, to, .. } => from == path || to == path,
     };
     let its = refused.iter().filter(|refused| refused.by == outcome.author);

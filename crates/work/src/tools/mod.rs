@@ -22,6 +22,7 @@ pub mod knowledge;
 mod mcp;
 pub mod order;
 pub mod plan;
+pub mod preview_lines;
 pub mod proposal;
 pub mod registry;
 pub mod result_text;
@@ -36,7 +37,7 @@ mod web;
 
 pub use coding_agent_tools::OWN_TOOLS;
 pub use collaboration::{COLLABORATION, CollaborationOrder, Condition};
-pub use commands::{COMMANDS, EXECUTE_COMMAND};
+pub use commands::{COMMANDS, EXECUTE_COMMAND, checking_code, is_look};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use document_tools::DOCUMENT_TOOLS;
 pub use hand_over::{Expected, Terms};
@@ -47,7 +48,8 @@ pub use order::{
     ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash, must_wait,
 };
 pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, agent_file_name, started};
-pub use proposal::{Preview, PreviewLine, PreviewLineKind, describe_intent};
+pub use preview_lines::{PreviewLine, PreviewLineKind};
+pub use proposal::{Preview, describe_intent};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use tool::{Arguments, Planner, Planning, Tool};
@@ -64,7 +66,7 @@ use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::workspace::vfs::{FileOrder, FileOutcome};
+use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
 use crate::workspace::{ProblemReport, SettingsExt};
 
 /// The set of systems in which executors within the room answer: they read [`PendingToolOrders`], and the kernel
@@ -137,6 +139,7 @@ pub fn plugin(app: &mut App) {
             .in_set(ToolResultsReceived)
             .in_set(ExternalResultsReceived)
             .in_set(CollectInputs)
+            .after(FileReportsReceived)
             .after(ServerMessagesReceived),
     );
     sections::register::<PendingToolOrders>(app);

@@ -23,6 +23,7 @@ use super::Tools;
 use super::plan::{FILES, ToolPlan};
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id, RunTag, Seq};
+use crate::gateway::SeenCode;
 use crate::gateway::mcp::{McpElicitation, McpReply, McpSampling};
 use crate::mind::ToolCall;
 use crate::schedule::{Input, InputJournal, Section};
@@ -55,6 +56,12 @@ impl OrderKey {
     /// Creates the key of the order for a call in this turn and this run.
     pub fn new(run: RunTag, (activation, turn, call): (ActivationKey, u32, usize), asked: &ToolCall) -> Self {
         Self { activation, turn, call, hash: call_hash(asked), run }
+    }
+
+    /// The key of another order of the same call. Number 0 is the order itself.
+    #[must_use]
+    pub fn numbered(self, number: u32) -> Self {
+        Self { hash: self.hash ^ u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15), ..self }
     }
 
     /// The key as the id used by files.
@@ -169,6 +176,11 @@ pub enum OrderReport {
         /// The call.
         call: Box<ToolCall>,
     },
+    /// It was not executed: these are the files that it would run. The gate decides again.
+    Code {
+        /// The contents of the files.
+        code: SeenCode,
+    },
     /// It was executed.
     Done {
         /// Its result.
@@ -209,7 +221,11 @@ impl OrderReport {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Progress { .. } | Self::Asks { .. } | Self::Samples { .. } | Self::Calls { .. } => false,
-            Self::Done { .. } | Self::Refused { .. } | Self::Failed { .. } | Self::Aborted { .. } => true,
+            Self::Code { .. }
+            | Self::Done { .. }
+            | Self::Refused { .. }
+            | Self::Failed { .. }
+            | Self::Aborted { .. } => true,
         }
     }
 }
@@ -226,6 +242,9 @@ pub struct ToolOutput {
     pub images: Vec<ToolImage>,
     /// The paths of changed files of the workspace.
     pub changed: Vec<String>,
+    /// The changes of the agent's copy that conflict with the workspace and so were not merged, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmerged: Vec<String>,
     /// Whether the executor did something other than requested, which the text describes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_otherwise: bool,

@@ -9,7 +9,7 @@ use crate::agent::{AgentProfile, RemovedProfile, markdown};
 use crate::base::ActivationKey;
 use crate::gate::{Authority, ToolScope, TouchKind};
 use crate::mind::ToolCall;
-use crate::tools::{Caller, Planned, builtin};
+use crate::tools::{Caller, Planned, PreviewLineKind, builtin};
 
 /// A workspace with some texts and one agent.
 struct Texts {
@@ -128,7 +128,7 @@ fn every_built_in_tool_has_a_sentence_and_a_preview() {
 fn no_text_of_a_patch_looks_like_a_heading() {
     let text = "--- a/notes/a.md\n+++ b/notes/a.md\n@@ -1,2 +1,2 @@\n one\n--- a/hidden.md\n+++ b/hidden.md\n--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+new\nnot merged: x.png (it is not text)\n";
     let lines = Preview::Patch { text: text.into() }.lines();
-    let marked: Vec<String> = lines.iter().map(PreviewLine::marked).collect();
+    let marked: Vec<String> = lines.iter().flat_map(|line| line.rows(100)).collect();
     let wanted = [
         "notes/a.md:",
         "  …",
@@ -183,7 +183,7 @@ fn a_change_is_shown_as_removed_and_added_lines() {
         ["#The whole text of b.md", "+x", "+y"]
     );
     assert_eq!(shown("vfs_append", json!({ "path": "b.md", "text": "x" })), ["#At the end of b.md", "+x"]);
-    let deleted = ["#settings.yaml is deleted; its versions are kept", "-a: 1"];
+    let deleted = ["#settings.yaml is deleted; its versions are kept", "-a: 1", "-"];
     assert_eq!(shown("vfs_delete", json!({ "path": "settings.yaml" })), deleted);
     assert_eq!(shown("vfs_rename", json!({ "from": "a.md", "to": "b.md" })), ["#The file is called", "-a.md", "+b.md"]);
     let started = json!({ "filename": "ada", "task": "Go\non." });
@@ -225,12 +225,35 @@ fn commands_and_addresses_are_shown_with_folder_and_details() {
 }
 
 #[test]
-fn long_texts_are_truncated_with_a_note() {
-    let arguments = json!({ "path": "b.md", "content": "x".repeat(TEXT_CHARS + 7) });
-    let Preview::Write { text, .. } = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new()) else {
-        panic!("its text is not known");
-    };
-    assert!(text.ends_with("[… 7 more characters are not shown here]"), "{}", text.len());
+fn long_texts_are_shown_whole_with_their_size_and_hash() {
+    let content = format!("{}; sh artifacts/e.sh", "x".repeat(70_000));
+    let arguments = json!({ "path": "b.md", "content": content });
+    let lines = Preview::of(&plan("vfs_write", &arguments), &arguments, &Texts::new()).lines();
+    let hash = &crate::base::visible_text::sha256_of(&content)[..16];
+    let heading = format!("The whole text of b.md (70019 characters in one line, SHA-256 {hash}…)");
+    assert_eq!((lines[0].text.as_str(), lines[1].text.as_str()), (heading.as_str(), content.as_str()));
+    let rows: Vec<String> = lines.iter().flat_map(|line| line.rows(120)).collect();
+    assert!(rows.iter().all(|row| row.chars().count() <= 120) && rows[2].starts_with("  ↳ xxx"));
     let arguments = json!({ "path": format!("{}/b.md", "a".repeat(200)), "content": "" });
-    assert!(describe_intent(&plan("vfs_write", &arguments), &Texts::new()).chars().count() < 140);
+    let wants = describe_intent(&plan("vfs_write", &arguments), &Texts::new());
+    assert!(wants.chars().count() < 140 && wants.ends_with("aaa/b.md"), "both ends are shown: {wants}");
+    let command = format!("cargo test {}; sh artifacts/e.sh", "--skip a ".repeat(60));
+    let wants = describe_intent(&order(TouchKind::PROCESS_RUN, &command, Value::Null), &Texts::new());
+    assert!(wants.starts_with("run `cargo test --skip a") && wants.ends_with("; sh artifacts/e.sh`"), "{wants}");
+}
+
+#[test]
+fn line_ends_and_blanks_of_a_file_are_shown() {
+    let shown = |text: &str| {
+        let lines = Preview::Write { path: "b.md".into(), text: text.into() }.lines();
+        lines.into_iter().map(|line| line.text).collect::<Vec<_>>()
+    };
+    assert_eq!(shown("a\r\nb\r\n"), ["The whole text of b.md (all lines end with CR LF)", "a", "b", ""]);
+    assert_eq!(shown("a\r\nb\rc\n"), ["The whole text of b.md", "a‹CR›", "b‹CR›c", ""]);
+    assert_eq!(shown("a\n\n\n\n\n\tb"), ["The whole text of b.md", "a", "‹4 empty lines›", "‹tab›b"]);
+    let lines = Preview::Change { path: "b.md".into(), old: "a\nb".into(), new: "a\nb\n".into() }.lines();
+    let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    assert_eq!(lines, ["b.md", "a", "b", "(no line break at the end)", "b"]);
+    let lines = Preview::Command { line: "rm שלום 12".into(), folder: None }.lines();
+    assert_eq!(lines[2].text, "(in the order in which it is: rm ‹U+05E9›‹U+05DC›‹U+05D5›‹U+05DD› 12)");
 }

@@ -80,10 +80,20 @@ pub fn nothing_to_propose() -> String {
 
 /// The result of a proposal that a person allowed.
 fn merged(done: &[FileResult], crossed: &[String], left_out: &[String]) -> String {
-    let mut words = match done.len() {
-        0 => "Your copy had nothing new for the workspace.".to_owned(),
-        1 => "The person accepted your changes: 1 file of the workspace changed.".to_owned(),
-        count => format!("The person accepted your changes: {count} files of the workspace changed."),
+    let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let mut words = match (done.len(), crossed.len()) {
+        (0, 0) => "Your copy had nothing new for the workspace.".to_owned(),
+        (changed, 0) => format!("The person accepted your changes: {} of the workspace changed.", files(changed)),
+        (0, _) => "Error: your changes were not merged, because they conflict with the workspace. The task is not \
+                   done: a person has to decide which version is kept. Say so in your answer."
+            .to_owned(),
+        (changed, left) => format!(
+            "Error: only a part of your changes was merged: {} of the workspace changed, but {} of your copy conflict \
+             with the workspace. The task is not done: a person has to decide which version is kept. Say so in your \
+             answer.",
+            files(changed),
+            files(left)
+        ),
     };
     for (head, files) in [("Not merged", crossed), ("Never merged", left_out)] {
         if !files.is_empty() {
@@ -107,7 +117,7 @@ fn changed(operation: Option<&FileOperation>, done: &FileResult) -> String {
             };
             format!("{verb} {} ({chars} chars)", quoted(path))
         }
-        FileResult::Deleted { path } => format!("Deleted {}", quoted(path)),
+        FileResult::Deleted { path, .. } => format!("Deleted {}", quoted(path)),
         FileResult::Renamed { from, to, .. } => format!("Renamed {} to {}", quoted(from), quoted(to)),
     }
 }
@@ -569,6 +579,13 @@ pub fn refused(note: Option<&str>) -> String {
         Some(note) => format!("Error: a person refused this, with this comment: {note}. Follow it."),
         None => "Error: a person refused this. Do not try to do it in another way.".to_owned(),
     }
+}
+
+/// The error for a call that nobody decided about, because the command that runs the room refuses all questions.
+pub fn refused_by_option() -> String {
+    "Error: this needs the approval of a person, but nobody is asked in this run: its option --on-ask refuses every \
+     question. Do not try to do it in another way."
+        .to_owned()
 }
 
 /// An error with this message.

@@ -39,7 +39,7 @@ fn results_are_the_texts_of_the_design() {
     assert_eq!(files(Some(&write()), &Ok(changed.clone())), "Written to 'artifacts/spec.md' (1247 chars)");
     let edit = FileOperation::Edit { path: path.clone(), old: "a".into(), new: "b".into() };
     assert_eq!(files(Some(&file(edit)), &Ok(changed)), "Edited 'artifacts/spec.md' (1247 chars)");
-    let done = FileResult::Deleted { path: "memory/old-notes.md".into() };
+    let done = FileResult::Deleted { path: "memory/old-notes.md".into(), version: 1 };
     let deleted = Ok(FileAnswer::Changed { done, conflict_with: Vec::new() });
     assert_eq!(files(Some(&file(FileOperation::Delete { path })), &deleted), "Deleted 'memory/old-notes.md'");
     let list = |prefix: &str, listed: &[&str], prefixes: &[&str]| {

@@ -262,7 +262,7 @@ fn a_wrong_argument_is_named_with_what_was_expected() {
             json!({ "filename": "../x.md", "content": "Hi", "task": "Go." }),
             &["'filename'", "researcher.md"],
         ),
-        ("spawn_agent", spawn("---\nname: [\n---\n"), &["error in its front matter", "not valid YAML"]),
+        ("spawn_agent", spawn("---\nname: [\n---\n"), &["invalid front matter", "not valid YAML"]),
         ("spawn_agent", spawn("---\ntools: [vfs_raed]\n---\n"), &["\"vfs_raed\"", "did you mean \"vfs_read\"?"]),
         ("spawn_agent", spawn("---\nsafety_mode: yolo\n---\n"), &["\"yolo\"", "safe, balanced or auto"]),
         ("spawn_agent", spawn("---\nreads: ['[a]']\n---\n"), &["\"[a]\"", "notes/*.md"]),

@@ -47,7 +47,7 @@ fn the_current_workspace_continues_until_another_is_open() {
     assert!(other.path().join("settings.yaml").exists(), "in an empty folder a new one is begun");
     fixture.settle();
     assert!(!fixture.model().agents.is_empty(), "the room is there and lives");
-    let old = OpenOptions { folder: here, provider: Some("offline".into()), ..OpenOptions::default() };
+    let old = OpenOptions { folder: here, provider: Some("offline".into()), ..OpenOptions::trusted() };
     assert!(OpenRoom::open(old).is_ok(), "the one before was closed");
 }
 
@@ -76,6 +76,6 @@ fn a_failed_or_cancelled_opening_keeps_the_current_workspace() {
     assert!(!fixture.go_on(), "what was given up at last is not gone on in");
     assert_eq!(fixture.model().scene, "test");
     assert_eq!(fixture.room.folder(), &here);
-    let options = OpenOptions { folder: empty.path().to_owned(), ..OpenOptions::default() };
+    let options = OpenOptions { folder: empty.path().to_owned(), ..OpenOptions::trusted() };
     assert!(OpenRoom::open(options).is_ok(), "it was closed");
 }

@@ -152,6 +152,54 @@ fn an_impossibly_high_number_is_damage_and_not_continued() {
 }
 
 #[test]
+fn a_history_whose_runs_are_missing_is_set_aside_and_recording_goes_on() {
+    for spoiled in [
+        "DELETE FROM runs",
+        "DELETE FROM runs; DELETE FROM run_starts",
+        "DELETE FROM runs; DELETE FROM run_starts; DELETE FROM inputs",
+        "DELETE FROM runs; DELETE FROM events",
+        "DELETE FROM runs; DELETE FROM events; DELETE FROM run_starts; DELETE FROM inputs",
+        "INSERT INTO run_starts (run, start) VALUES (2, '{}')",
+        "INSERT INTO inputs (run, tick, number, kind, data) VALUES (2, 1, 0, 'odd', '{}')",
+        "INSERT INTO hashes (run, tick, hash) VALUES (2, 1, 7)",
+        "UPDATE runs SET number = 9",
+    ] {
+        let dir = cut_off();
+        let connection = Connection::open(location::path_in(dir.path())).unwrap();
+        connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {spoiled}")).unwrap();
+        drop(connection);
+        let (mut store, problems) = Store::open(dir.path()).unwrap();
+        assert!(problems.iter().any(|problem| problem.what.contains("set aside")), "{spoiled}: {problems:?}");
+        let next = store.last_seq_at_open().0 + 1;
+        store.start_run(RunStart { first_seq: Seq(next), ..run_start("r-2", next, 12) }).unwrap();
+        store.flush().unwrap();
+        store.send_tick(tick("r-2", 13, next)).unwrap();
+        store.flush().unwrap();
+        assert_eq!(seqs(&Reader::open(dir.path()).unwrap(), Some("r-2")), [next], "{spoiled}");
+        store.close().unwrap();
+        assert!(Store::open(dir.path()).unwrap().1.is_empty(), "{spoiled}: it is sound now");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_written_is_an_error_of_the_start_and_not_of_what_follows() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    store.flush().unwrap();
+    let beside = Connection::open(location::path_in(dir.path())).unwrap();
+    beside.execute_batch("PRAGMA foreign_keys = OFF; INSERT INTO run_starts (run, start) VALUES (2, '{}')").unwrap();
+    store.start_run(run_start("r-2", 9, 0)).unwrap();
+    let refused = store.flush().unwrap_err();
+    assert!(matches!(refused, StoreError::RunRefused { .. }), "{refused}");
+    assert!(refused.to_string().contains("UNIQUE"), "{refused}");
+    beside.execute_batch("DELETE FROM run_starts WHERE run = 2").unwrap();
+    store.start_run(run_start("r-3", 20, 0)).unwrap();
+    store.flush().unwrap();
+    store.close().unwrap();
+}
+
+#[test]
 fn numbers_continue_without_a_gap_after_an_ended_run_and_above_reserved_ones_after_an_interrupted_run() {
     let dir = tempfile::tempdir().unwrap();
     let mut first = store(dir.path());

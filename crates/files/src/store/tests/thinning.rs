@@ -92,7 +92,7 @@ fn inputs_before_the_last_snapshot_but_one_are_not_needed() {
 }
 
 #[test]
-fn the_newest_version_of_every_existing_file_is_kept() {
+fn the_newest_and_the_first_version_of_every_existing_file_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     drop(store(dir.path()));
     let mut versions = FileVersions::open(dir.path()).unwrap();
@@ -116,5 +116,5 @@ fn the_newest_version_of_every_existing_file_is_kept() {
         .unwrap();
     thin_all(dir.path());
     let kept = |file| versions.versions(file).unwrap().iter().map(|version| version.number).collect::<Vec<_>>();
-    assert_eq!((kept(old), kept(gone), kept(new)), (vec![2], vec![], vec![6, 5, 4, 3]));
+    assert_eq!((kept(old), kept(gone), kept(new)), (vec![2, 1], vec![], vec![6, 5, 4, 3, 1]));
 }

@@ -135,6 +135,14 @@ impl<'a> Reader<'a> {
     fn title(&mut self) {
         self.skip_blanks();
         let (start, rest) = (self.at, self.rest());
+        if let Some(mark) = mistyped_status(rest).filter(|_| self.head.status.is_none()) {
+            let what = format!("{mark} is not a status, and is read as part of the title");
+            self.fault(Code::MistypedStatus, Severity::Warning, start, what);
+        }
+        if let Some((at, odd)) = rest.char_indices().find(|(_, c)| c.is_control() && *c != '\t') {
+            let what = format!("the line contains the control character U+{:04X}", u32::from(odd));
+            self.fault(Code::ControlCharacter, Severity::Warning, start + at, what);
+        }
         let quote = Quote::of_text(rest);
         if rest.is_empty() {
             self.fault(Code::MissingTitle, Severity::Error, start, "the task has no title");
@@ -238,6 +246,10 @@ impl<'a> Reader<'a> {
             if is_key_word(word) {
                 break;
             }
+            if at > 0 && word.strip_prefix('@').is_some_and(is_name) {
+                let what = format!("{word} is read as part of {key}, not as a name");
+                self.fault(Code::MisplacedToken, Severity::Warning, start + at, what);
+            }
             end = at + word.len();
         }
         let value = of_plain(&rest[..end], key);
@@ -249,6 +261,15 @@ impl<'a> Reader<'a> {
         }
         value
     }
+}
+
+/// Returns a word in brackets at the beginning of a title that was probably meant as a status: at most one letter or sign
+/// with blanks around it. `[a](b)` is a link.
+pub(super) fn mistyped_status(title: &str) -> Option<&str> {
+    let inner = title.strip_prefix('[')?;
+    let end = inner.find(']')?;
+    let is_apart = inner[end + 1..].chars().next().is_none_or(|next| BLANK.contains(&next));
+    (is_apart && inner[..end].trim().chars().count() <= 1).then(|| &title[..end + 2])
 }
 
 fn is_digits(text: &str) -> bool {

@@ -34,6 +34,14 @@ pub enum Code {
     UnknownStakeholder,
     /// The file contains merge conflict markers.
     ConflictMarker,
+    /// A word in brackets at the beginning of a task looks like a status, but is none.
+    MistypedStatus,
+    /// A line or a section looks as if it contained tasks, but is not read.
+    NotRead,
+    /// A date cannot be read.
+    UnreadableDate,
+    /// A title contains a character that cannot be seen.
+    ControlCharacter,
 }
 
 impl Code {
@@ -53,6 +61,10 @@ impl Code {
             Self::DependencyCycle => "dependency-cycle",
             Self::UnknownStakeholder => "unknown-stakeholder",
             Self::ConflictMarker => "conflict-marker",
+            Self::MistypedStatus => "mistyped-status",
+            Self::NotRead => "not-read",
+            Self::UnreadableDate => "unreadable-date",
+            Self::ControlCharacter => "control-character",
         }
     }
 
@@ -71,6 +83,12 @@ impl Code {
             Self::UnknownDependency => "use the id of an existing task",
             Self::DependencyCycle => "remove one of the dependencies",
             Self::UnknownStakeholder => "name an agent of this workspace or @human",
+            Self::MistypedStatus => "write [ ], [x] or [-], or put the title in quotes",
+            Self::NotRead => {
+                "write each task as a line that begins with a dash, directly below ## TODO if there is one"
+            }
+            Self::UnreadableDate => "write a date like 2026-01-31 or 2026-01-31T18:00",
+            Self::ControlCharacter => "remove it",
             Self::ConflictMarker => "resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>",
         }
     }

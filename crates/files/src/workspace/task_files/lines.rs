@@ -1,6 +1,6 @@
 //! A task file as lines: where each begins and ends, which are inside a comment or a code block, and which are
 //! headings. The format is line-based, and a fence or comment that is never closed hides none of the tasks below it,
-//! whereas a Markdown parser would treat all of them as code.
+//! whereas a Markdown parser would treat all of them as code. A closed fence of any length and indentation holds text.
 
 /// A line of the text; all offsets are in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,10 @@ pub(super) enum Kind {
     /// It is inside a comment.
     Comment,
     /// It is inside a code block.
-    Code,
+    Code {
+        /// The indentation of the block, if it belongs to a list item; otherwise 0.
+        within: usize,
+    },
     /// It is a heading of this level.
     Heading { level: usize, is_todo: bool },
 }
@@ -52,34 +55,120 @@ fn heading(line: &str) -> Option<Kind> {
     Some(Kind::Heading { level, is_todo: words.eq_ignore_ascii_case("todo") })
 }
 
-/// Marks the lines of comments and code blocks that begin at the left margin and are closed.
+/// Marks the lines of comments that begin at the left margin, and of code blocks, if they are closed.
 fn mark_apart(text: &str, lines: &mut [Line]) {
-    // Remembers that no further end of a comment, or of each kind of fence, follows.
-    let (mut no_comment_end, mut no_fence_end) = (false, [false; 2]);
+    let mut search = FenceSearch::default();
+    let mut no_comment_end = false;
+    // Whether the lines that are indented by up to three spaces belong to a list item above.
+    let mut is_in_item = false;
     let mut at = 0;
     while at < lines.len() {
         let line = shown(text, &lines[at]);
-        let fence = ["```", "~~~"].into_iter().position(|fence| line.starts_with(fence));
+        let indent = indent_of(line);
         let (end, kind) = if line.starts_with("<!--") && !no_comment_end {
             let closes = |line: &str| line.trim_end().ends_with("-->");
             let end = (at..lines.len()).find(|at| closes(shown(text, &lines[*at])));
             no_comment_end = end.is_none();
             (end, Kind::Comment)
-        } else if let Some(fence) = fence.filter(|fence| !no_fence_end[*fence]) {
-            let sign = ["```", "~~~"][fence];
-            let end = (at + 1..lines.len()).find(|at| shown(text, &lines[*at]).trim_end() == sign);
-            no_fence_end[fence] = end.is_none();
-            (end, Kind::Code)
+        } else if let Some(fence) = Fence::opening(line) {
+            // A block inside of a list item ends with the item at the latest.
+            let within = match Fence::is_behind_dash(line) {
+                true => indent + 2,
+                false if indent > 3 || is_in_item => indent,
+                false => 0,
+            };
+            (search.end_of(fence, text, lines, at, within), Kind::Code { within })
         } else {
             (None, Kind::Body)
         };
         let Some(end) = end else {
+            if !line.trim().is_empty() && indent < 2 {
+                is_in_item = line.trim_start().starts_with("- ");
+            }
             at += 1;
             continue;
         };
-        lines[at..=end].iter_mut().for_each(|line| line.kind = kind);
+        let first = if Fence::is_behind_dash(line) { at + 1 } else { at };
+        lines[first..=end].iter_mut().for_each(|line| line.kind = kind);
+        is_in_item = first > at || (is_in_item && indent > 0);
         at = end + 1;
     }
+}
+
+/// The sign of a code block, and how often it is repeated.
+#[derive(Clone, Copy)]
+struct Fence {
+    sign: char,
+    length: usize,
+}
+
+impl Fence {
+    /// The minimum length of a fence.
+    const MIN_LENGTH: usize = 3;
+
+    /// Parses a line that opens a code block, also as the whole text of a list item.
+    fn opening(line: &str) -> Option<Self> {
+        let text = line.trim_start_matches([' ', '\t']);
+        let text = text.strip_prefix("- ").map_or(text, |item| item.trim_start_matches(' '));
+        let sign = text.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
+        let info = text.trim_start_matches(sign);
+        let length = text.len() - info.len();
+        // Otherwise it is code within a sentence.
+        let is_fence = length >= Self::MIN_LENGTH && !(sign == '`' && info.contains('`'));
+        is_fence.then_some(Self { sign, length })
+    }
+
+    /// Whether the line that opens a code block is that of a list item.
+    fn is_behind_dash(line: &str) -> bool {
+        line.trim_start_matches([' ', '\t']).starts_with("- ")
+    }
+
+    fn is_closed_by(self, line: &str) -> bool {
+        let text = line.trim();
+        text.len() >= self.length && text.chars().all(|sign| sign == self.sign)
+    }
+}
+
+/// Remembers which fences are not closed, so that a text full of them is not searched again and again.
+#[derive(Default)]
+struct FenceSearch {
+    unclosed: Vec<Unclosed>,
+}
+
+struct Unclosed {
+    fence: Fence,
+    within: usize,
+    /// The line up to which nothing closes it.
+    until: usize,
+}
+
+impl FenceSearch {
+    /// Returns the line that closes the fence in line `at`, before any line that is indented less than `within`.
+    fn end_of(&mut self, fence: Fence, text: &str, lines: &[Line], at: usize, within: usize) -> Option<usize> {
+        self.unclosed.retain(|earlier| earlier.until > at);
+        let is_covered = |earlier: &Unclosed| {
+            earlier.fence.sign == fence.sign && earlier.fence.length <= fence.length && earlier.within <= within
+        };
+        if self.unclosed.iter().any(is_covered) {
+            return None;
+        }
+        let is_outside = |line: &str| indent_of(line) < within && !line.trim().is_empty();
+        let mut next = at + 1;
+        while let Some(line) = lines.get(next).map(|line| shown(text, line)).filter(|line| !is_outside(line)) {
+            if fence.is_closed_by(line) {
+                return Some(next);
+            }
+            next += 1;
+        }
+        self.unclosed.push(Unclosed { fence, within, until: next });
+        None
+    }
+}
+
+/// The width of the blanks before a line; a tab counts as one level.
+fn indent_of(line: &str) -> usize {
+    let blanks = line.chars().take_while(|blank| matches!(blank, ' ' | '\t'));
+    blanks.map(|blank| if blank == '\t' { 2 } else { 1 }).sum()
 }
 
 fn shown<'a>(text: &'a str, line: &Line) -> &'a str {

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::issue::{Code, Issue};
-use super::model::TaskFile;
+use super::model::{TaskFile, Value};
 use super::relations::place;
-use crate::base::{Problem, Severity};
+use crate::base::{Problem, Severity, calendar};
 use crate::workspace::layout::APPROVALS_FILE;
 
 /// The extension of task files.
 pub const ENDING: &str = ".task.md";
+/// The keys whose values are dates.
+const DATES: [&str; 3] = ["due", "start", "deadline"];
 /// The names that mean the person as a stakeholder, in lower case.
 pub const PEOPLE: [&str; 3] = ["human", "user", "me"];
 
@@ -61,6 +63,14 @@ pub fn problems_by_file(
     found.filter(|(_, problems)| !problems.is_empty()).collect()
 }
 
+/// Whether a text is a calendar day, with or without a time, also in UTC.
+fn is_date(text: &str) -> bool {
+    let text = text.trim_end_matches(['Z', 'z']);
+    // Fractions of a second may follow.
+    let text = text.split_once('.').map_or(text, |(whole, _)| whole);
+    calendar::parse_stamp(text).or_else(|| calendar::parse_stamp(&format!("{text}T00:00"))).is_some()
+}
+
 /// Returns all issues of a file, sorted by position.
 pub fn lint(file: &TaskFile, known: &LintContext) -> Vec<Issue> {
     let mut issues = file.issues.clone();
@@ -74,6 +84,14 @@ pub fn lint(file: &TaskFile, known: &LintContext) -> Vec<Issue> {
             if !ids.contains(id) && others.is_some_and(|others| !others.contains(id)) {
                 let what = format!("it depends on {id:?}, but no task has this id");
                 warn(Code::UnknownDependency, index, place(task, "depends_on"), what);
+            }
+        }
+        for key in DATES {
+            if let Some(Value::Text(value)) = task.field(key).map(|field| &field.value)
+                && !is_date(value)
+            {
+                let what = format!("{key} is {value:?}, which is not a date");
+                warn(Code::UnreadableDate, index, place(task, key), what);
             }
         }
         let Some(there) = &known.stakeholders else { continue };

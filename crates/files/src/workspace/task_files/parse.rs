@@ -25,6 +25,7 @@ pub fn parse(text: impl Into<String>) -> TaskFile {
         at = used;
     }
     reader.close(lines.len());
+    reader.report_unread_bullets(&lines, &is_ours);
     let Reader { mut tasks, mut issues, .. } = reader;
     ids::assign(&mut tasks);
     relations::check(&tasks, &mut issues);
@@ -92,6 +93,10 @@ impl Reader<'_> {
         self.issues.push(Issue { code, severity: Severity::Error, task, at, what: what.into() });
     }
 
+    fn warning(&mut self, code: Code, at: usize, what: impl Into<String>) {
+        self.issues.push(Issue { code, severity: Severity::Warning, task: None, at, what: what.into() });
+    }
+
     /// Ends all open tasks. Returns the next line.
     fn close(&mut self, next: usize) -> usize {
         while let Some(task) = self.open.pop() {
@@ -105,7 +110,12 @@ impl Reader<'_> {
         let line = &lines[at];
         match line.kind {
             Kind::Comment => return at + 1,
-            Kind::Code | Kind::Heading { .. } => return self.close(at + 1),
+            Kind::Code { within: 0 } | Kind::Heading { .. } => return self.close(at + 1),
+            Kind::Code { within } => {
+                self.close_to(within);
+                self.extend(line.end);
+                return at + 1;
+            }
             Kind::Body => {}
         }
         let text = &self.text[line.start..line.text_end];
@@ -120,6 +130,10 @@ impl Reader<'_> {
         if words.starts_with("- ") || words.starts_with("-\t") {
             self.task(line, indent, has_tab, line.text_end - words.len());
             return at + 1;
+        }
+        if let Some(sign) = unread_task(words) {
+            let what = format!("this is not read as a task, because it begins with {sign}");
+            self.warning(Code::NotRead, line.text_end - words.len(), what);
         }
         if indent == 0 {
             self.margin(line.start, text);
@@ -140,6 +154,32 @@ impl Reader<'_> {
             return at + 1;
         };
         self.field(lines, at, owner, start, length)
+    }
+
+    /// Reports bullets outside of the sections that contain tasks, if no task was read at all: then they were probably
+    /// meant as tasks.
+    fn report_unread_bullets(&mut self, lines: &[Line], is_ours: &[bool]) {
+        if !self.tasks.is_empty() {
+            return;
+        }
+        let text = self.text;
+        let shown = |line: &Line| &text[line.start..line.text_end];
+        let (mut unread, mut first, mut heading) = (0, None, None);
+        for (line, _) in lines.iter().zip(is_ours).filter(|(_, is_ours)| !**is_ours) {
+            if let Kind::Heading { is_todo, .. } = line.kind {
+                heading = (!is_todo && first.is_none()).then_some(line).or(heading);
+            }
+            if line.kind == Kind::Body && shown(line).trim_start_matches(BLANK).starts_with("- ") {
+                unread += 1;
+                first = first.or(Some(line.start));
+            }
+        }
+        let Some(first) = first else { return };
+        let below = heading.map_or(String::new(), |heading| format!(" below {:?}", shown(heading).trim()));
+        let (noun, verb) = if unread == 1 { ("bullet", "is") } else { ("bullets", "are") };
+        let what =
+            format!("{unread} {noun}{below} {verb} not read: only what is below ## TODO is, up to the next heading");
+        self.warning(Code::NotRead, first, what);
     }
 
     /// Parses a line at the left margin, which ends every task. Merge markers are reported.
@@ -308,7 +348,8 @@ impl Reader<'_> {
             if text.trim().is_empty() {
                 continue;
             }
-            if line.kind != Kind::Body || spaces(text) <= indent {
+            let is_text = matches!(line.kind, Kind::Body | Kind::Code { within: 1.. });
+            if !is_text || spaces(text) <= indent {
                 break;
             }
             last = next;
@@ -340,6 +381,20 @@ impl Reader<'_> {
         }
         task.fields.push(field);
     }
+}
+
+/// Returns the sign of a line that looks like a task of another program: `* [ ] x`, `1. [ ] x`, or a dash alone.
+fn unread_task(words: &str) -> Option<&str> {
+    if words.trim_end() == "-" {
+        return Some("a dash without a text");
+    }
+    let (sign, rest) = words.split_once(BLANK)?;
+    let number = sign.strip_suffix(['.', ')']);
+    let is_number = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let rest = rest.trim_start_matches(BLANK);
+    let has_box = ["[ ]", "[x]", "[X]", "[_]", "[-]"].iter().any(|sign| rest.starts_with(sign))
+        || head::mistyped_status(rest).is_some();
+    (has_box && (matches!(sign, "*" | "+" | "•") || is_number)).then_some(sign)
 }
 
 fn spaces(text: &str) -> usize {

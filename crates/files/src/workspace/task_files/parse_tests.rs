@@ -131,6 +131,46 @@ fn tasks_are_below_a_todo_heading_or_in_the_whole_file() {
 }
 
 #[test]
+fn closed_fences_of_any_length_and_indentation_hold_text() {
+    let ids = |text: &str| parse(text).tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+    for fenced in [
+        "````\n```\n- b\n```\n````",
+        "~~~~~ text\n~~~\n- b\n```\n~~~~~~",
+        "```js\n- b\n````",
+        "   ```\n- b\n```",
+        "      ```\n      - b\n      ```",
+        "\t```\n\t- b\n\t```",
+        "```\n~~~\n- b\n```",
+        "```\n\n<!--\n- b\n```",
+    ] {
+        assert_eq!(ids(&format!("- a\n\nText.\n{fenced}\n- c\n")), ["a", "c"], "{fenced}");
+    }
+    // Inside of a task, it is part of the task's text.
+    for fenced in [
+        "  ```\n  - b\n    - d\n  ```",
+        "  ~~~~\n  ~~~\n  - b\n  ~~~\n  ~~~~",
+        "  note: |\n    ```\n    - b\n    ```",
+        "  - ```\n    - b\n    ```\n    id: e",
+        "    ````\n    ```\n    - b\n    ````",
+    ] {
+        let text = format!("- [ ] a\n{fenced}\n  due: 1\n- [ ] c\n");
+        let file = parse(text.as_str());
+        let outer: Vec<_> = file.tasks.iter().filter(|task| task.depth == 0).map(|task| task.id.as_str()).collect();
+        assert_eq!(outer, ["a", "c"], "{fenced}");
+        assert!(file.tasks.iter().all(|task| !["b", "d"].contains(&task.id.as_str())), "{fenced}: {:?}", file.tasks);
+        assert!(text[file.tasks[0].span.clone()].ends_with("  due: 1\n"), "{fenced}");
+    }
+    let noted = one("- a\n  note: |\n    ```\n    - b\n    ```\n");
+    assert_eq!(field(&noted, "note"), Value::Text("```\n- b\n```".into()));
+    // One that is not closed hides nothing, and neither does code within a sentence.
+    for open in ["````\n- b\n```", "```\n- b\n~~~", "```one``` two\n- b\n```", "``\n- b\n``", "- a2\n  ```\n- b\n```"] {
+        assert!(ids(&format!("- a\n{open}\n- c\n")).contains(&"b".to_owned()), "{open}");
+    }
+    let nested = parse("- a\n  note: |\n    ```\n  other: |\n    ```\n- c\n");
+    assert_eq!(nested.tasks[0].fields.len(), 2, "a block of another key does not close it: {:?}", nested.tasks);
+}
+
+#[test]
 fn ids_are_derived_from_titles_and_unique() {
     let file = parse("- Fix it\n- fix it!\n- x\n  id: fix-it-2\n- ???\n- ???\n");
     let ids: Vec<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
@@ -175,6 +215,50 @@ fn every_mistake_is_reported_with_its_position() {
         3
     );
     assert_eq!(codes("<<<<<<< a\n- a\n=======\n- b\n>>>>>>> b\n- c\n"), [Code::ConflictMarker; 3]);
+}
+
+#[test]
+fn what_looks_like_a_task_but_is_not_read_as_meant_is_reported_once() {
+    for (text, code, line) in [
+        ("- [y] a\n", Code::MistypedStatus, 1),
+        ("- [ x ] a\n", Code::MistypedStatus, 1),
+        ("- [] a\n", Code::MistypedStatus, 1),
+        ("- @human [✓] a\n", Code::MistypedStatus, 1),
+        ("- [x] a\n* [ ] b\n", Code::NotRead, 2),
+        ("- [x] a\n\n1. [ ] b\n", Code::NotRead, 3),
+        ("- [x] a\n\n12) [X] b\n", Code::NotRead, 3),
+        ("+ [y] b\n", Code::NotRead, 1),
+        ("- a\n-\n", Code::NotRead, 2),
+        ("- a\u{0}b\n", Code::ControlCharacter, 1),
+        ("- a\n  due: tomorrowish\n", Code::UnreadableDate, 2),
+        ("- a\n  due: 2026-13-45\n", Code::UnreadableDate, 2),
+        ("- a\n  start: 2026-02-29\n", Code::UnreadableDate, 2),
+        ("- \"a\" note: b @lead\n", Code::MisplacedToken, 1),
+        ("## TODO\n# --- one ---\n- a\n# --- two ---\n- b\n", Code::NotRead, 3),
+        ("# Plan\n## TODO\n\n## Later\n- [ ] b\n", Code::NotRead, 5),
+    ] {
+        let file = parse(text);
+        let issues = lint(&file, &LintContext::default());
+        let found: Vec<_> = issues.iter().map(|issue| (issue.code, file.position(issue.at).0)).collect();
+        assert_eq!(found, [(code, line)], "{text}");
+        assert!(file.tasks.iter().all(|task| !task.has_errors), "{text}: it can still be changed");
+    }
+    let fixture = format!("# Plan\n## TODO\n# --- a ---\n{}", "- task\n".repeat(18));
+    let told = lint(&parse(fixture), &LintContext::default());
+    assert!(told[0].what.starts_with("18 bullets below \"# --- a ---\" are not read"), "{told:?}");
+    for sound in [
+        "- [a link](b) c\n",
+        "- [see] a\n",
+        "- \"[y] a\"\n",
+        "* no task\n1. none either\n- a\n",
+        "- a\n  due: 2026-01-31\n",
+        "- a\n  due: 2026-01-31T18:00\n  start: 2026-01-31T18:00:09.25Z\n  deadline: 2026-01-31 24:00\n",
+        "- a\n  due: 3\n",
+        "## TODO\n- a\n## Notes\n- b\n- [ ] c\n€ d\n",
+        "---\n- a\n",
+    ] {
+        assert_eq!(codes(sound), [], "{sound}");
+    }
 }
 
 #[test]
@@ -249,7 +333,7 @@ pub(super) fn any_file() -> impl Strategy<Value = String> {
         1 => Just("# Other\n".to_owned()),
         1 => Just("<!-- x\n".to_owned()),
         1 => Just("-->\n".to_owned()),
-        1 => Just("```\n".to_owned()),
+        1 => " {0,4}(`{3,4}|~{3,4})\n",
         1 => Just("  key: |\n    text\n".to_owned()),
         1 => Just("  depends_on: a, b\n".to_owned()),
     ];

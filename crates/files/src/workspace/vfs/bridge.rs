@@ -238,6 +238,10 @@ pub fn wait_before_tick(world: &mut World, timeout: Duration) -> bool {
     true
 }
 
+/// The reports of the file service are in the inputs.
+#[derive(SystemSet, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FileReportsReceived;
+
 /// Moves what the service reports into the inbox.
 pub(in crate::workspace) fn collect(
     mut bridge: ResMut<FileBridge>,

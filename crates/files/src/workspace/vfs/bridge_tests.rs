@@ -27,7 +27,7 @@ struct Fixture {
 }
 
 fn start(files: BTreeMap<String, String>) -> RoomStart {
-    RoomStart { scene: SCENE.into(), files, seed: None, provider: None, carried: None }
+    RoomStart { scene: SCENE.into(), files, ..RoomStart::default() }
 }
 
 fn app() -> App {

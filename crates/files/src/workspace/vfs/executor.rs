@@ -22,8 +22,10 @@ use super::recent_answers::Recent;
 use super::resolve::{PathError, Root};
 use super::rights::{Rights, RightsCache};
 use super::room_files::RoomFiles;
+use super::running_programs::Programs;
 use super::service_events::ServiceEventQueue;
 use super::session_texts::SessionRecords;
+use super::unfinished_saves::UnfinishedSaves;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::text_normalization::nfc;
@@ -64,6 +66,8 @@ pub(super) enum IdleTask {
     Examine(String),
     /// Read this path into the cache: it will probably be requested soon.
     Fetch(String),
+    /// Keep the text of this path as its first version.
+    KeepFirst(String),
 }
 
 /// The intended use of a path.
@@ -104,6 +108,8 @@ pub(super) struct Executor {
     changed: BTreeSet<String>,
     /// Files that are empty or missing, with the time at which that was first seen.
     pub(super) unsettled: BTreeMap<String, Instant>,
+    /// Files that other programs may still be writing.
+    pub(super) unfinished: UnfinishedSaves,
     pub(super) idle_tasks: VecDeque<IdleTask>,
     /// The number of operations performed for the person outside of the room.
     pub(super) changes_beside_room: u64,
@@ -113,6 +119,8 @@ pub(super) struct Executor {
     pub(super) ignored: BTreeSet<String>,
     /// The state of the session files.
     pub(super) sessions: SessionRecords,
+    /// The running programs of agents.
+    pub(super) programs: Programs,
     rights: RightsCache,
     recent: Recent,
     /// A test hook: the step at which to stop as if the process had been killed there.
@@ -153,11 +161,13 @@ impl Executor {
             feed: ChangeFeed::default(),
             changed: BTreeSet::new(),
             unsettled: BTreeMap::new(),
+            unfinished: UnfinishedSaves::default(),
             idle_tasks: VecDeque::new(),
             changes_beside_room: 0,
             problems: Vec::new(),
             ignored: BTreeSet::new(),
             sessions: SessionRecords::default(),
+            programs: Programs::default(),
             rights: RightsCache::default(),
             recent: Recent::default(),
             #[cfg(test)]
@@ -224,6 +234,7 @@ impl Executor {
                     let _ = self.index.read(&self.root, &path, self.limits.bytes_at_most(&path));
                 }
             }
+            Some(IdleTask::KeepFirst(path)) => self.keep_first_version(&path),
             None => return false,
         }
         true
@@ -486,8 +497,8 @@ impl Executor {
         text.map_or_else(
             || {
                 let kept = self.versions.versions(file).map_err(|error| history(&error))?;
-                let (last, first) = (kept.first().map_or(0, |v| v.number), kept.last().map_or(0, |v| v.number));
-                Err(invalid_request(format!("'{path}' has no version {version}; there are {first} to {last}.")))
+                let numbers = kept.iter().rev().map(|version| version.number).collect::<Vec<_>>();
+                Err(invalid_request(format!("'{path}' has no version {version}; there are {}.", spans(&numbers))))
             },
             Ok,
         )
@@ -599,6 +610,24 @@ pub(super) fn path_failure(path: &WorkspacePath, trouble: &PathError) -> FileFai
 
 pub(super) fn history(error: &StoreError) -> FileFailure {
     invalid_request(format!("the file history is not accessible, so nothing was changed: {error}."))
+}
+
+/// Writes ascending numbers as spans: “1 and 30 to 129”.
+fn spans(numbers: &[u64]) -> String {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => spans.push((number, number)),
+        }
+    }
+    let written =
+        |(first, last): (u64, u64)| if first == last { first.to_string() } else { format!("{first} to {last}") };
+    let words: Vec<String> = spans.into_iter().map(written).collect();
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => words.concat(),
+    }
 }
 
 fn plain_prefix(prefix: &str) -> Result<String, FileFailure> {

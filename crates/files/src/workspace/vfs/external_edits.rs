@@ -12,6 +12,7 @@ use super::path::{FileKind, PathAccess, WorkspacePath};
 use super::resolve::PathError;
 use super::room_files::fingerprint;
 use super::service_events::{OutsideChange, ServiceEvent};
+use crate::base::Author;
 use crate::base::hash::content_hash;
 use crate::safe_fs::EntryMetadata;
 use crate::store::{Durability, FileHead, StoreError};
@@ -64,6 +65,9 @@ impl Executor {
         if is_left || path.kind() == FileKind::Session {
             return Ok(newest);
         }
+        if !is_first_sight && let Some((version, _)) = self.record_program_text(path, text, found)? {
+            return Ok(version);
+        }
         let version = self.record_seen(path, text, found)?;
         // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
         let is_told = layout::is_used_by_room(path.as_str()) && (!must_keep || is_known);
@@ -82,6 +86,7 @@ impl Executor {
                 is_gone: false,
                 displaced_by,
                 by: None,
+                program: None,
             }));
         }
         Ok(version)
@@ -166,7 +171,9 @@ impl Executor {
         }
         let is_newest = |head: &&FileHead| head.is_there && Some(head.hash) == hash;
         let version = self.heads.get(path).filter(is_newest).map(|head| head.version);
-        self.news.push(ServiceEvent::Changed(FileChanged { version, ..FileChanged::new(path, content) }));
+        let changed_ns = read.as_ref().map(|(_, found)| found.changed_ns);
+        let by = self.programs.agent_of(path, changed_ns).unwrap_or_else(Author::user);
+        self.news.push(ServiceEvent::Changed(FileChanged { version, by, ..FileChanged::new(path, content) }));
     }
 
     /// Whether a file has been empty or gone for too short a time to be believed.
@@ -230,14 +237,11 @@ impl Executor {
             return;
         }
         self.note_changed(path.as_str());
-        if let Some(head) = &head {
-            let gone = FileHead { is_there: false, ..head.clone() };
-            if let Err(error) = self.versions.change(Durability::Process, |changes| changes.set_head(&gone)) {
-                tracing::warn!("the deletion of {path} could not be recorded: {error}");
-            }
-            self.heads.insert(path.as_str().to_owned(), gone);
+        if let Err(error) = self.mark_deleted(path) {
+            tracing::warn!("the deletion of {path} could not be recorded: {error}");
         }
-        if !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
+        let is_others = self.record_program_deletion(path).is_none();
+        if is_others && !layout::is_used_by_room(path.as_str()) && path.kind() != FileKind::Session {
             let version = head.map_or(0, |head| head.version);
             let path = path.as_str().to_owned();
             self.news.push(ServiceEvent::Outside(OutsideChange {
@@ -246,8 +250,17 @@ impl Executor {
                 is_gone: true,
                 displaced_by: None,
                 by: None,
+                program: None,
             }));
         }
+    }
+
+    /// Marks a file as deleted in its history, if it has one.
+    pub(super) fn mark_deleted(&mut self, path: &WorkspacePath) -> Result<(), StoreError> {
+        let Some(head) = self.heads.get_mut(path.as_str()).filter(|head| head.is_there) else { return Ok(()) };
+        head.is_there = false;
+        let gone = head.clone();
+        self.versions.change(Durability::Process, |changes| changes.set_head(&gone))
     }
 
     /// Records that something other than text was put at this path.
@@ -256,7 +269,8 @@ impl Executor {
         self.note_changed(path.as_str());
         let entry = self.index.get(path.as_str());
         self.index.note(path.as_str(), &found);
-        if entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns)) {
+        let is_changed = entry.is_none_or(|entry| (entry.size, entry.modified_ns) != (found.size, found.modified_ns));
+        if is_changed && !self.report_program_bytes(path, &found) {
             let path = path.as_str().to_owned();
             self.news.push(ServiceEvent::Outside(OutsideChange {
                 path,
@@ -264,6 +278,7 @@ impl Executor {
                 is_gone: false,
                 displaced_by: None,
                 by: None,
+                program: None,
             }));
         }
     }

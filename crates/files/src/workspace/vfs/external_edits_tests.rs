@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::super::limits::FileLimits;
 use super::super::room_files::RoomFiles;
-use super::super::saving::{SaveOrder, Saves};
+use super::super::saving::{Haste, SaveOrder, Saves};
 use super::super::service::{FileService, FileServiceOptions};
 use super::*;
 
@@ -120,7 +120,7 @@ fn our_own_writes_are_not_reported() {
     let (_folder, mut files) = workspace();
     let mut saves = Saves::default();
     saves.orders.queue(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
-    assert_eq!(saves.write_all(&mut files), []);
+    assert_eq!(saves.write_all(&mut files, Haste::AtOnce), []);
     files.examine_room_files();
     assert!(matches!(&files.news.take(9)[..], [ServiceEvent::Saved(_)]));
 }

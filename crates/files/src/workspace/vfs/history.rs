@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::OUTSIDE;
 use super::change_feed::FileInfo;
 use super::executor::{Executor, FileServiceError};
 use super::index::{Entry, Index};
 use super::path::{PathAccess, WorkspacePath};
-use super::readers::is_agent;
 use super::resolve::{PathError, Root};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
@@ -72,15 +72,15 @@ impl FileHistory {
         self.with_file(path, |versions, file| versions.text(file, version)).map(Option::flatten)
     }
 
-    /// Returns the author of the current text of a file: the agent or person whose newest version it is; `None` if
-    /// another program wrote it.
+    /// Returns the author of the current text of a file: the agent or person whose newest version it is, or the room;
+    /// `None` if another program wrote it.
     pub fn writer(&self, path: &str, text: &str) -> Result<Option<Author>, StoreError> {
         let Some(versions) = &self.versions else { return Ok(None) };
         let head = versions.head(path)?.filter(|head| head.is_there && head.hash == content_hash(text.as_bytes()));
         let Some(head) = head else { return Ok(None) };
         let newest = versions.versions(head.file)?.into_iter().find(|version| version.number == head.version);
         let author = newest.map(|version| Author(version.author.into()));
-        Ok(author.filter(|author| author.is_user() || is_agent(author)))
+        Ok(author.filter(|author| *author.0 != *OUTSIDE))
     }
 
     /// Whether the history is open. If not, it may have been created meanwhile.

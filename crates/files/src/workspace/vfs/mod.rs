@@ -6,9 +6,11 @@
 //!
 //! Reading order: [`order`] (what can be requested), [`path`] (paths), `resolve` (from a path to the disk, but not
 //! beyond the workspace), `index` (which files exist), `executor` (executing one order), `write_ahead` (exactly once),
-//! `saving` (what the room writes), `external_edits` (external changes), `watcher` (noticing them), `service` (the
-//! thread that runs all this), `change_feed` (informing a window), and `bridge`, which connects it to the world.
-//! [`history`] is for people.
+//! `saving` (what the room writes), `external_edits` (external changes), `program_changes` (those of agents' programs, of which
+//! `running_programs` keeps track),
+//! `unfinished_saves` and `late_writes` (those that take a while), `first_versions` (what was there before), `watcher`
+//! (noticing them), `service` (the thread that runs all this), `change_feed` (informing a window), and `bridge`, which
+//! connects it to the world. [`history`] is for people.
 
 mod bridge;
 mod change_feed;
@@ -16,12 +18,16 @@ mod direct_access;
 mod error_messages;
 mod executor;
 mod external_edits;
+mod first_versions;
 pub mod history;
 mod index;
 mod large_files;
+mod late_writes;
 mod limits;
 pub mod order;
 mod pending_orders;
+mod program_changes;
+mod program_observer;
 mod readers;
 mod recent_answers;
 mod record_retention;
@@ -30,11 +36,13 @@ pub mod records;
 mod resolve;
 mod rights;
 mod room_files;
+mod running_programs;
 mod saving;
 mod service;
 mod service_events;
 mod session_records;
 mod session_texts;
+mod unfinished_saves;
 mod user_changes;
 mod user_commands;
 mod watcher;
@@ -44,7 +52,9 @@ mod write_ahead;
 pub use super::path;
 pub use super::path::{FileKind, PathAccess, PathRefusal, WorkspacePath};
 pub use crate::base::ids::{OUTSIDE, ROOM};
-pub use bridge::{FileBridge, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer};
+pub use bridge::{
+    FileBridge, FileReportsReceived, hand_over, has_news, must_wait, send_all, wait_before_tick, wait_for_answer,
+};
 pub(super) use bridge::{collect, send};
 pub use change_feed::{ChangeFeed, ChangedFile, ChangedFiles, FileInfo};
 pub use direct_access::{DirectFileError, DirectFiles};
@@ -57,11 +67,13 @@ pub use order::{
 };
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;
+pub use program_observer::{ObservedProgram, ProgramObserver};
 pub(super) use readers::is_agent;
 pub use record_text::RecordText;
+pub use running_programs::{ChangedByProgram, ProgramOwner};
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
-pub use service_events::{OutsideChange, RecordChanged, SaveReport};
+pub use service_events::{OutsideChange, ProgramChange, RecordChanged, SaveReport};
 pub use user_changes::{NewFile, write_new};
 pub(super) use user_commands::give_orders;
 pub use user_commands::{FileCommand, UserCommandResults};

@@ -325,6 +325,9 @@ pub enum FileResult {
     Deleted {
         /// Its normalised path.
         path: String,
+        /// The number of the version that has its last text; 0 if there is none.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        version: u64,
     },
     /// The file has another path.
     Renamed {
@@ -335,6 +338,10 @@ pub enum FileResult {
         /// The text, for files that the room uses.
         content: Option<String>,
     },
+}
+
+fn is_zero(version: &u64) -> bool {
+    *version == 0
 }
 
 /// Why an operation was not carried out, described for the model or person that requested it.

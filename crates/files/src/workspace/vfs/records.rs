@@ -1,6 +1,7 @@
 //! The program's own records in `sessions/`: their names, and the status of the work that they record, for when no room
 //! is open.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -39,6 +40,16 @@ pub struct RecordHead {
 /// Returns the prefix of the paths of an agent's records.
 pub fn records_of(agent: &str) -> String {
     format!("{RECORDS}{}.", slug(agent))
+}
+
+/// Returns the prefixes of the paths of all session files in a workspace: one for each agent that has any. Links are not
+/// followed.
+pub fn session_owners(workspace: &Path) -> BTreeSet<String> {
+    let Ok(root) = Root::open(workspace) else { return BTreeSet::new() };
+    let Ok(folder) = root.folder().child(RECORDS.trim_end_matches('/')) else { return BTreeSet::new() };
+    let names = folder.entries().unwrap_or_default().into_iter().map(|(name, _)| name);
+    let sessions = names.filter(|name| is_session_file(&format!("{RECORDS}{name}")));
+    sessions.filter_map(|name| Some(format!("{RECORDS}{}.", name.split_once('.')?.0))).collect()
 }
 
 /// Returns the status in the head of a record: the word after `status:`.

@@ -265,6 +265,16 @@ impl Root {
         self.with_folder_of(path, |folder| Ok(safe_fs::atomic_replace(folder, beside, path.name(), over)?))
     }
 
+    /// Like [`Self::put_in_place`]. Also returns the replaced file, open for reading.
+    pub(super) fn put_in_place_keeping(
+        &self,
+        path: &WorkspacePath,
+        beside: &str,
+        over: Option<u64>,
+    ) -> Result<(Replacement, Option<File>), PathError> {
+        self.with_folder_of(path, |folder| Ok(safe_fs::atomic_replace_keeping(folder, beside, path.name(), over)?))
+    }
+
     /// Like [`Self::put_in_place`], but replaces whatever exists, for the program's own records.
     pub(super) fn put_over(&self, path: &WorkspacePath, beside: &str) -> Result<(), PathError> {
         self.with_folder_of(path, |folder| {

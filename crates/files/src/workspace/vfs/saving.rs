@@ -1,5 +1,5 @@
 //! Saves the room's changes after collecting them briefly; each save is a version. The room never overwrites a text
-//! that someone else wrote: such a save waits until the world has merged both.
+//! that someone else wrote: such a save waits until the world has merged both, and until the other program has finished.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +13,7 @@ use super::order::{FileFailure, FileOperation, FileOrder, FileRights};
 use super::path::WorkspacePath;
 use super::resolve::PathError;
 use super::service_events::{SaveReport, ServiceEvent};
+use super::unfinished_saves::STILL;
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem, Seq};
 
@@ -20,6 +21,8 @@ use crate::base::{Author, Problem, Seq};
 const DELAY: Duration = Duration::from_millis(300);
 /// How soon a failed write is tried again.
 const RETRY: Duration = Duration::from_millis(500);
+/// How often a file that another program is writing is examined again, while someone waits for it.
+const SETTLE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A text of the room that is to be saved in a file.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,6 +61,8 @@ pub(super) struct Saves {
     waiting: BTreeMap<String, SaveOrder>,
     /// The last problem that was reported to the world, by path.
     reported: BTreeMap<String, Problem>,
+    /// Whether a pending save waits for another program.
+    is_unsettled: bool,
     /// When the pending saves are written.
     pub(super) due: Option<Instant>,
 }
@@ -69,17 +74,35 @@ impl Saves {
             self.due = Some(Instant::now() + DELAY);
         }
         if self.due.is_some_and(|due| due <= Instant::now()) {
-            self.write_all(files);
+            self.write_all(files, Haste::Waits);
+        }
+    }
+
+    /// Writes all pending saves, after waiting a moment for files that other programs are writing. Returns a problem for
+    /// each that failed.
+    pub(super) fn write_all_settled(&mut self, files: &mut Executor) -> Vec<Problem> {
+        let until = Instant::now() + STILL;
+        loop {
+            let problems = self.write_all(files, if Instant::now() < until { Haste::Waits } else { Haste::AtOnce });
+            if !self.is_unsettled {
+                return problems;
+            }
+            std::thread::sleep(SETTLE_INTERVAL);
         }
     }
 
     /// Writes all pending saves. Returns a problem for each that failed.
-    pub(super) fn write_all(&mut self, files: &mut Executor) -> Vec<Problem> {
+    pub(super) fn write_all(&mut self, files: &mut Executor, haste: Haste) -> Vec<Problem> {
         self.waiting.extend(self.orders.take());
+        self.is_unsettled = false;
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
-            match files.save(&path, &order) {
+            match files.save(&path, &order, haste) {
                 Ok(()) => drop(self.reported.remove(&path)),
+                Err(NotSaved::Unsettled) => {
+                    self.is_unsettled = true;
+                    self.waiting.insert(path, order);
+                }
                 Err(NotSaved::Held) => {
                     let what = "someone else just changed it";
                     problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be merged"));
@@ -103,7 +126,8 @@ impl Saves {
     /// it.
     pub(super) fn write_all_or_keep(&mut self, files: &mut Executor) -> Vec<Problem> {
         let why: BTreeMap<String, Problem> =
-            self.write_all(files).into_iter().map(|problem| (problem.place.clone(), problem)).collect();
+            self.write_all_settled(files).into_iter().map(|problem| (problem.place.clone(), problem)).collect();
+        files.merge_last_writes();
         let root = files.room.as_ref().and_then(|room| room.home()).ok_or("its folder cannot be opened");
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
@@ -140,7 +164,16 @@ pub(super) fn not_recorded(path: &str, failure: &FileFailure) -> Problem {
     Problem::error(path, format!("could not be written: {}", failure.what), remedy)
 }
 
+/// Whether a save waits for files that other programs are writing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Haste {
+    Waits,
+    AtOnce,
+}
+
 pub(super) enum NotSaved {
+    /// Another program may still be writing the file.
+    Unsettled,
     /// The file contains someone else's text that the world has not merged yet.
     Held,
     Failed(Problem),
@@ -148,7 +181,7 @@ pub(super) enum NotSaved {
 
 impl Executor {
     /// Writes a text of the room into its file like any other order, unless the file has someone else's text.
-    pub(super) fn save(&mut self, path: &str, save: &SaveOrder) -> Result<(), NotSaved> {
+    pub(super) fn save(&mut self, path: &str, save: &SaveOrder, haste: Haste) -> Result<(), NotSaved> {
         let failed = |what: String, remedy: &str| NotSaved::Failed(Problem::error(path, what, remedy));
         let (real, ours) = self.place_to_save(path)?;
         let most = self.limits.bytes_at_most(&real).max(layout::most_bytes(path) as u64);
@@ -167,6 +200,11 @@ impl Executor {
         let there = now.as_ref().map(|(text, _)| content_hash(text.as_bytes()));
         if there != save.over && (there.is_none() || there != ours) {
             return Err(NotSaved::Held);
+        }
+        if let Some((_, found)) = now.as_ref().filter(|_| there != ours && haste == Haste::Waits)
+            && self.unfinished.must_wait(path, found)
+        {
+            return Err(NotSaved::Unsettled);
         }
         let order = FileOrder {
             key: format!("room-{}-{path}", save.number).into(),

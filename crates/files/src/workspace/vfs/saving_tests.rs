@@ -73,7 +73,7 @@ fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String
     let mut over = "old\n";
     for (number, text) in (1..).zip(saves) {
         match text {
-            Some(text) => assert!(files.save(RULES, &order(text, Some(over), number)).is_ok()),
+            Some(text) => assert!(files.save(RULES, &order(text, Some(over), number), Haste::AtOnce).is_ok()),
             None => {
                 over = "theirs\n";
                 fs::write(folder.path().join(RULES), over).expect("files can be written");
@@ -123,7 +123,7 @@ fn an_interrupted_save_is_completed_on_reopening() {
         files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), false));
         files.stop_at = Some(step);
         let killed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            files.save(RULES, &order("ours\n", Some("old\n"), 1)).is_ok()
+            files.save(RULES, &order("ours\n", Some("old\n"), 1), Haste::AtOnce).is_ok()
         }));
         assert!(killed.is_err(), "{step:?}");
         drop(files);
@@ -204,7 +204,7 @@ fn an_external_save_just_before_the_rename_is_kept_and_merged() {
     for (save, left) in saves {
         fs::write(&full, "old\n").expect("files can be written");
         files.act_at = Some((LastStep::WrittenBeside, save));
-        let written = files.save(RULES, &order("ours\n", Some("old\n"), 1));
+        let written = files.save(RULES, &order("ours\n", Some("old\n"), 1), Haste::AtOnce);
         assert!(matches!(written, Err(NotSaved::Held)));
         assert_eq!(fs::read_to_string(&full).ok().as_deref(), left);
         assert_eq!(fs::read_dir(folder.path().join("boards")).expect("it should exist").count(), left.iter().count());
@@ -214,7 +214,7 @@ fn an_external_save_just_before_the_rename_is_kept_and_merged() {
     let made = new.clone();
     files.act_at =
         Some((LastStep::WrittenBeside, Box::new(move || fs::write(&made, "theirs\n").expect("files can be written"))));
-    let written = files.save("boards/new.md", &order("ours\n", None, 1));
+    let written = files.save("boards/new.md", &order("ours\n", None, 1), Haste::AtOnce);
     assert!(matches!(written, Err(NotSaved::Held)));
     assert_eq!(fs::read_to_string(&new).expect("it should exist"), "theirs\n");
 }

@@ -17,6 +17,7 @@ use super::external_edits::SETTLE;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
 use super::room_files::RoomFiles;
+use super::running_programs::{ChangedByProgram, ProgramOwner};
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::service_events::{ServiceEvent, ServiceEventQueue};
 use super::user_changes::NewFile;
@@ -98,6 +99,23 @@ enum Command {
         operation: FileOperation,
         reply: Sender<Result<FileAnswer, FileFailure>>,
     },
+    /// The program itself is about to write this new file for the person.
+    BeginExport(String),
+    /// It has written the file, or could not.
+    EndExport(String),
+    /// A program of an agent is about to start; the reply is its number.
+    BeginProgram {
+        owner: ProgramOwner,
+        reply: Sender<u64>,
+    },
+    /// A program has ended at this time, in nanoseconds since 1970; the reply says what it changed.
+    EndProgram {
+        number: u64,
+        ended_ns: i64,
+        reply: Sender<ChangedByProgram>,
+    },
+    /// No more changes belong to this program.
+    ForgetProgram(u64),
     /// Stop, after all earlier commands.
     Stop,
 }
@@ -132,6 +150,37 @@ impl FileHandle {
         let closed = || "the workspace was closed".to_owned();
         self.0.send(Command::Change { author, operation, reply }).map_err(|_| closed())?;
         replied.recv().map_err(|_| closed())?.map_err(|failure| failure.what)
+    }
+
+    /// Writes a new file for the person with `write`, in the background and too large to be passed as a text. The file
+    /// is the person's own, and not somebody else's.
+    pub fn export<T>(&self, path: &str, write: impl FnOnce() -> T) -> T {
+        // If sending fails, the workspace was closed, and nobody watches the file.
+        let _ = self.0.send(Command::BeginExport(path.to_owned()));
+        let written = write();
+        let _ = self.0.send(Command::EndExport(path.to_owned()));
+        written
+    }
+
+    /// Examines all files before a program of an agent starts. Returns the number of the program; `None` if the
+    /// workspace was closed.
+    pub(super) fn begin_program(&self, owner: ProgramOwner) -> Option<u64> {
+        let (reply, replied) = bounded(1);
+        self.0.send(Command::BeginProgram { owner, reply }).ok()?;
+        replied.recv().ok()
+    }
+
+    /// Examines all files after a program has ended at this time, in nanoseconds since 1970.
+    pub(super) fn end_program(&self, number: u64, ended_ns: i64) -> Option<ChangedByProgram> {
+        let (reply, replied) = bounded(1);
+        self.0.send(Command::EndProgram { number, ended_ns, reply }).ok()?;
+        replied.recv().ok()
+    }
+
+    /// Ends the attribution of changes to a program. Never waits long, because the thread takes its commands at once.
+    pub(super) fn forget_program(&self, number: u64) {
+        // If this fails, the workspace was closed.
+        let _ = self.0.send(Command::ForgetProgram(number));
     }
 
     /// Waits until everything that the room ordered is on disk, and returns a problem for each text that is not.
@@ -343,6 +392,9 @@ struct ServiceState {
 impl ServiceState {
     /// Runs until all senders of commands are gone. Returns a problem for each text that could not be saved.
     fn run(&mut self, commands: &Receiver<Command>, mut events: Receiver<FileEvent>) -> Vec<Problem> {
+        if self.files.room.is_some() {
+            self.files.keep_first_versions();
+        }
         self.examine_room_files();
         self.plan_poll();
         loop {
@@ -386,12 +438,13 @@ impl ServiceState {
         let settled = self.files.unsettled.values().min().map(|since| *since + SETTLE);
         let poll = self.watcher.as_ref().map(|_| self.poll_at);
         let answers = self.looks_for_answers().then_some(self.answers_at);
-        let until = [settled, poll, answers, self.saves.due].into_iter().flatten().min();
+        let until = [settled, poll, answers, self.saves.due, self.files.unfinished.due].into_iter().flatten().min();
         until.map_or(Duration::from_secs(3600), |until| until.saturating_duration_since(Instant::now()))
     }
 
     fn run_due(&mut self) {
         self.saves.write_due(&mut self.files);
+        self.files.merge_late_writes();
         self.files.recheck_unsettled();
         if Instant::now() >= self.answers_at && self.looks_for_answers() {
             self.look_for_answers();
@@ -435,9 +488,24 @@ impl ServiceState {
                 // As above: the change is done anyway.
                 let _ = reply.send(self.files.change_beside_room(author, operation));
             }
+            Command::BeginExport(path) => self.files.begin_export(&path),
+            Command::EndExport(path) => self.files.end_export(&path),
+            Command::BeginProgram { owner, reply } => {
+                let number = self.files.begin_program(owner);
+                self.listen();
+                if reply.send(number).is_err() {
+                    self.files.forget_program(number);
+                }
+            }
+            Command::EndProgram { number, ended_ns, reply } => {
+                // As above: the changes are recorded anyway.
+                let _ = reply.send(self.files.end_program(number, ended_ns));
+                self.listen();
+            }
+            Command::ForgetProgram(number) => self.files.forget_program(number),
             Command::Flush(reply) => {
                 // As above: the saves are on disk anyway.
-                let _ = reply.send(self.saves.write_all(&mut self.files));
+                let _ = reply.send(self.saves.write_all_settled(&mut self.files));
             }
         }
     }

@@ -43,6 +43,24 @@ pub struct OutsideChange {
     /// The author, if the change was made through this program; `None` if another program made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Id>,
+    /// Details of a change that a program made which the agent `by` ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Box<ProgramChange>>,
+}
+
+/// Details of a change by a program that an agent ran.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProgramChange {
+    /// The activation that the program was part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activation: Option<Id>,
+    /// Whether the file was created.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_new: bool,
+    /// Other agents whose programs ran at the same moment and may have made the change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Id>,
 }
 
 impl Input for OutsideChange {

@@ -77,7 +77,14 @@ fn external_writes_are_noticed_and_our_own_are_not() {
     service.send(order("k-1", "ada", write("notes/mine.md", "ada's"))).expect("there is room");
     assert!(service.next(PATIENCE).expect("it is answered").result.is_ok());
     let told = |path: &str, version, is_gone| {
-        ServiceEvent::Outside(OutsideChange { path: path.into(), version, is_gone, displaced_by: None, by: None })
+        ServiceEvent::Outside(OutsideChange {
+            path: path.into(),
+            version,
+            is_gone,
+            displaced_by: None,
+            by: None,
+            program: None,
+        })
     };
     let next = || {
         let start = Instant::now();

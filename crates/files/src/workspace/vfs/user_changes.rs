@@ -79,6 +79,22 @@ impl Executor {
         Ok(())
     }
 
+    /// The program itself is about to write a new file for the person: until it is written, nobody examines it.
+    pub(super) fn begin_export(&mut self, path: &str) {
+        self.ignored.insert(path.to_owned());
+    }
+
+    /// The file was written, and is reported as the person's; or it could not be.
+    pub(super) fn end_export(&mut self, path: &str) {
+        self.ignored.remove(path);
+        let Ok(path) = WorkspacePath::new(path) else { return };
+        if let Ok(found) = self.root.metadata(&path) {
+            self.index.note(path.as_str(), &found);
+            self.note_changed(path.as_str());
+            self.report(&Author::user(), path.as_str(), None, None);
+        }
+    }
+
     /// Performs a person's operation that does not come from the room, and reports it to the world.
     pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
         self.change_beside_room(Author::user(), operation)
@@ -109,7 +125,7 @@ impl Executor {
                     let content = content.clone().map(FileContent::Text);
                     self.report(&author, path, content, Some(*version));
                 }
-                FileResult::Deleted { path } => self.report(&author, path, Some(FileContent::Removed), None),
+                FileResult::Deleted { path, .. } => self.report(&author, path, Some(FileContent::Removed), None),
                 FileResult::Renamed { from, to, content } => {
                     self.report(&author, from, Some(FileContent::Removed), None);
                     self.report(&author, to, content.clone().map(FileContent::Text), None);
@@ -131,7 +147,7 @@ impl Executor {
             None => {
                 let by = Some(by.0.clone());
                 let version = version.unwrap_or(0);
-                ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by })
+                ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by, program: None })
             }
         });
     }
@@ -183,6 +199,33 @@ mod tests {
         let history = FileHistory::open(folder.path(), &state).expect("it can be read");
         let kept = history.versions("artifacts/plan.md").expect("they can be read");
         assert_eq!((kept.len(), kept[0].author.as_str()), (1, "user"));
+    }
+
+    #[test]
+    fn an_export_is_the_persons_and_later_changes_are_not() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let state = folder.path().join(".workshop");
+        let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
+        fs::create_dir_all(folder.path().join("exports")).expect("folders can be made");
+        files.begin_export("exports/a.jsonl");
+        fs::write(folder.path().join("exports/a.jsonl"), "{}").expect("files can be written");
+        files.examine("exports/a.jsonl");
+        assert!(files.news.is_empty(), "it is not examined while it is written");
+        files.end_export("exports/a.jsonl");
+        files.examine("exports/a.jsonl");
+        files.examine_everything();
+        let told = files.news.take(9);
+        assert!(
+            matches!(&told[..], [ServiceEvent::Outside(change)] if change.by.as_deref() == Some("user")),
+            "{told:?}"
+        );
+        fs::write(folder.path().join("exports/a.jsonl"), "changed").expect("files can be written");
+        files.examine_everything();
+        let told = files.news.take(9);
+        assert!(matches!(&told[..], [ServiceEvent::Outside(change)] if change.by.is_none()), "{told:?}");
+        files.begin_export("exports/never.zip");
+        files.end_export("exports/never.zip");
+        assert!(files.news.is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::resource::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::order::{FileOperation, FileOrder, FileOutcome, FileRights};
+use super::order::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
 
@@ -45,19 +45,19 @@ const MAX_TOLD: usize = 200;
 
 /// The results of a person's file commands, by their keys, for the window. Nothing in the room depends on them.
 #[derive(Resource, Default)]
-pub struct UserCommandResults(VecDeque<(Id, Result<(), String>)>);
+pub struct UserCommandResults(VecDeque<(Id, Result<FileAnswer, String>)>);
 
 impl UserCommandResults {
     pub(in crate::workspace) fn note(&mut self, outcome: &FileOutcome) {
         if self.0.len() >= MAX_TOLD {
             self.0.pop_front();
         }
-        let result = outcome.result.as_ref().map(|_| ()).map_err(|failure| failure.what.clone());
+        let result = outcome.result.clone().map_err(|failure| failure.what);
         self.0.push_back((outcome.key.clone(), result));
     }
 
     /// Removes and returns the results, oldest first.
-    pub fn take(&mut self) -> VecDeque<(Id, Result<(), String>)> {
+    pub fn take(&mut self) -> VecDeque<(Id, Result<FileAnswer, String>)> {
         std::mem::take(&mut self.0)
     }
 }

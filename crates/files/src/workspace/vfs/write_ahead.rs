@@ -120,11 +120,14 @@ impl Executor {
             history(&error)
         })?;
         self.reached(LastStep::Recorded);
-        let placed = self.root.put_in_place(path, &beside, over);
-        if !matches!(placed, Ok(Replacement::Replaced)) {
+        let placed = self.root.put_in_place_keeping(path, &beside, over);
+        let Ok((Replacement::Replaced, old_file)) = placed else {
             self.root.drop_beside(path, &beside);
             self.revert_write(order, path, step, &head)?;
             return placed.map(|_| None).map_err(|trouble| path_failure(path, &trouble));
+        };
+        if let (Some(file), Some((old, _))) = (old_file, now) {
+            self.unfinished.watch(path, file, old);
         }
         self.reached(LastStep::InPlace);
         let found = self.root.metadata(path).map_err(|trouble| path_failure(path, &trouble))?;
@@ -239,7 +242,7 @@ impl Executor {
         keep_permission(order, path, &text, "")?;
         self.record_external_text(path, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(path)?;
-        let done = FileResult::Deleted { path: path.as_str().to_owned() };
+        let done = FileResult::Deleted { path: path.as_str().to_owned(), version: head.version };
         let conflict_with = self.readers.others(path.as_str(), &order.author);
         let answer = FileAnswer::Changed { done, conflict_with };
         let gone = FileHead { is_there: false, ..head.clone() };

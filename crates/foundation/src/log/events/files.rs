@@ -39,6 +39,12 @@ pub struct FileChange {
     /// Whether a stored version was restored, for example by undoing a deletion.
     #[serde(skip_serializing_if = "is_false")]
     pub restored: bool,
+    /// Whether a program that the agent ran made the change.
+    #[serde(skip_serializing_if = "is_false")]
+    pub by_program: bool,
+    /// Other agents whose programs ran at the same moment and may have made the change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Id>,
 }
 
 impl FileChange {
@@ -52,7 +58,9 @@ impl EventData for FileChange {
     const KIND: EventKind = EventKind::FileChange;
 
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        let by = context.by(&self.by);
+        let by =
+            self.others.iter().fold(context.by(&self.by), |by, other| format!("{by} or {}", context.called(other)));
+        let by = if self.by_program { format!("A program that {by} ran") } else { by };
         let path = if self.path.is_empty() { "a file".to_owned() } else { with("", "", &self.path) };
         if self.gone {
             return format!("{by} deleted {path}");
@@ -67,6 +75,7 @@ impl EventData for FileChange {
         let chars = self.chars.map(|chars| counted(chars, "character", "characters"));
         let verb = match (&*self.by, self.new) {
             ("outside", _) => "changed",
+            (_, None) if self.by_program => "changed",
             _ if self.restored => "restored",
             (_, Some(true)) => "created",
             _ => "wrote",

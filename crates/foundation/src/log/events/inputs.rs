@@ -123,8 +123,13 @@ pub enum AgentInput {
     Remove { agent: Id },
     /// Set its idle behaviour.
     SetBehaviour { agent: Id, behaviour: Behaviour },
-    /// Set its home.
-    SetHome { agent: Id, position: [f64; 2] },
+    /// Set its home; `by` says who did, if not the person.
+    SetHome {
+        agent: Id,
+        position: [f64; 2],
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Id>,
+    },
     /// Moved it.
     Place { agent: Id, position: [f64; 2] },
     /// Picked it up.
@@ -258,19 +263,21 @@ impl WorkInput {
                     AnswerPlace::Window => "",
                     AnswerPlace::Terminal => " on the command line",
                     AnswerPlace::File => " in the approvals file",
+                    AnswerPlace::OnAsk => "",
                 };
+                let by = if *answered_in == AnswerPlace::OnAsk { "the option --on-ask" } else { "you" };
                 match (agent, tool) {
                     (Some(agent), Some(tool)) => {
-                        let told = with(&format!("you {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
+                        let told = with(&format!("{by} {decided} {}'s", context.called(agent)), " ", tool) + &how_far;
                         let told = told + place;
                         let told = with(&told, ": ", what.as_deref().unwrap_or_default());
                         in_brackets(&told, because.as_deref().unwrap_or_default())
                     }
                     (Some(agent), None) => {
                         let whose = context.called(agent);
-                        format!("you {decided} a tool call of {whose}'s work ({})", activation.id())
+                        format!("{by} {decided} a tool call of {whose}'s work ({})", activation.id())
                     }
-                    (None, _) => format!("you {decided} a tool call of {}", activation.id()),
+                    (None, _) => format!("{by} {decided} a tool call of {}", activation.id()),
                 }
             }
         }
@@ -285,7 +292,10 @@ impl AgentInput {
             Self::SetBehaviour { agent, behaviour } => {
                 format!("you set the behaviour of {} to {}", context.called(agent), super::enum_name(behaviour))
             }
-            Self::SetHome { agent, .. } => format!("you gave {} a new home", context.called(agent)),
+            Self::SetHome { agent, by, .. } => {
+                let by = by.as_ref().map_or_else(|| "you".to_owned(), |by| context.called(by));
+                format!("{by} gave {} a new home", context.called(agent))
+            }
             Self::Place { agent, .. } => format!("you moved {}", context.called(agent)),
             Self::PickUp { agent } => format!("you picked {} up", context.called(agent)),
             Self::Carry { agent, .. } => format!("you carried {}", context.called(agent)),

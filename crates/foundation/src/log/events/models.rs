@@ -111,11 +111,11 @@ impl EventData for ModelCall {
     }
 }
 
-/// Tokens, costs or calls were refused because of a limit.
+/// Tokens, costs or calls were refused because of a limit, or there is room again.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {
-    /// The decision: `refused`.
+    /// The decision: `refused`, or `freed` when what waited may continue.
     pub act: Word,
     /// The key of the limit in the section `budget` of the settings.
     pub cap: Word,

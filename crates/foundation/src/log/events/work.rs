@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::{Error, Event, EventData, EventKind, Word, is_false, yes};
+use crate::base::ids::ON_ASK;
 use crate::base::{AllowScope, Id};
 use crate::log::narration::{NarrationContext, counted, in_brackets, joined, with};
 
@@ -260,7 +261,7 @@ impl EventData for ApprovalRequested {
 pub struct ApprovalDecided {
     /// Whether the call is allowed.
     pub decision: Option<Gate>,
-    /// Who decided: `user` or `gate`.
+    /// Who decided: `user`, `gate`, or `--on-ask` for the option of a command.
     pub by: Id,
     /// The name of the tool.
     pub tool: Id,
@@ -278,6 +279,7 @@ impl EventData for ApprovalDecided {
     fn narrate(&self, context: &NarrationContext<'_>) -> String {
         let by = match &*self.by {
             "" | "gate" => "the gate".to_owned(),
+            ON_ASK => "the option --on-ask".to_owned(),
             by => context.called(by),
         };
         let decided = match self.decision {

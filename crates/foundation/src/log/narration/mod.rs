@@ -29,12 +29,14 @@ pub trait Naming {
     fn element(&self, id: &str) -> Option<Id>;
 }
 
-/// Returns the display name of an author: the given name, “you” for the person, otherwise the id itself.
+/// Returns the display name of an author: the given name, “you” for the person, “the room” for what the room does by itself,
+/// otherwise the id itself.
 fn spoken<'a>(name: Option<&'a str>, who: &'a str) -> &'a str {
     match (name, who) {
         (Some(name), _) => name,
         (None, "user") => "you",
         (None, "outside") => "somebody outside the program",
+        (None, "room") => "the room",
         (None, _) => who,
     }
 }

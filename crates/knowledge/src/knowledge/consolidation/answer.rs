@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::objects::FoundObjects;
 use super::{Candidate, CandidateAction, Case, Decision, add};
 use crate::base::Id;
 use crate::base::text_normalization::folded_text;
@@ -9,6 +10,14 @@ use crate::knowledge::memory::{Edge, MemoryKind, Relation, hundredths, normalize
 
 /// The maximum number of candidates that are used of one answer.
 const MAX_CANDIDATES: usize = 20;
+/// The keys under which models give the text of a memory.
+const CONTENT_KEYS: [&str; 4] = ["content", "memory", "text", "fact"];
+/// The keys with which the object of a memory begins.
+const BEGINNING_KEYS: [&str; 7] = ["content", "memory", "text", "fact", "kind", "type", "importance"];
+/// The keys under which models give an action.
+const ACT_KEYS: [&str; 5] = ["act", "action", "operation", "decision", "event"];
+/// The keys under which models number a candidate.
+const NUMBER_KEYS: [&str; 3] = ["candidate", "number", "index"];
 /// The maximum number of tags of a candidate.
 const MAX_TAGS: usize = 8;
 
@@ -18,27 +27,63 @@ pub enum AnswerError {
     /// It contains no list.
     #[error("the model did not answer with a JSON list of memories: try again, or choose a model that follows formats")]
     NoList,
+    /// Every memory in it is malformed.
+    #[error(
+        "the model's answer could not be read: it is malformed, or was cut off by a limit on its length: try again, or \
+         choose a model that follows formats"
+    )]
+    Malformed,
+}
+
+/// The candidates in an answer.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ParsedCandidates {
+    /// The candidates, in order.
+    pub candidates: Vec<Candidate>,
+    /// What was left out of them, as a clause for the log.
+    pub left_out: Option<String>,
 }
 
 /// Parses the candidates in an answer. Those without content and duplicates are left out.
-pub fn parse_candidates(answer: &str) -> Result<Vec<Candidate>, AnswerError> {
+pub fn parse_candidates(answer: &str) -> Result<ParsedCandidates, AnswerError> {
+    let content_of = |value: &Value| match value {
+        Value::String(content) => Some(content.clone()),
+        value => field(value, &CONTENT_KEYS).and_then(Value::as_str).map(str::to_owned),
+    };
+    let is_item = |value: &Value| value.is_object() && content_of(value).is_some();
+    let found = FoundObjects::in_answer(answer, is_item, |start| names_one(start, &BEGINNING_KEYS));
+    if found.items.is_empty() && !found.has_list && found.lost == 0 {
+        return Err(AnswerError::NoList);
+    }
+    if found.items.is_empty() && found.lost > 0 {
+        return Err(AnswerError::Malformed);
+    }
     let mut candidates: Vec<Candidate> = Vec::new();
-    for value in list_in(answer).ok_or(AnswerError::NoList)? {
-        let content = match &value {
-            Value::String(content) => Some(content.as_str()),
-            value => field(value, &["content", "memory", "text", "fact"]).and_then(Value::as_str),
-        };
-        let candidate = Candidate::new(content.unwrap_or_default());
+    for value in found.items {
+        let candidate = Candidate::new(&content_of(&value).unwrap_or_default());
         let is_known = candidates.iter().any(|one| folded_text(&one.content) == folded_text(&candidate.content));
         if candidate.content.is_empty() || is_known {
             continue;
         }
         candidates.push(described(candidate, &value));
-        if candidates.len() == MAX_CANDIDATES {
-            break;
-        }
     }
-    Ok(candidates)
+    let count = candidates.len();
+    candidates.truncate(MAX_CANDIDATES);
+    let too_many = (count > MAX_CANDIDATES)
+        .then(|| format!("the model named {count} memories, of which the first {MAX_CANDIDATES} were used"));
+    let malformed = match found.lost {
+        0 => None,
+        1 => Some("one memory in the model's answer was malformed or cut off and was lost".to_owned()),
+        lost => Some(format!("{lost} memories in the model's answer were malformed or cut off and were lost")),
+    };
+    let left_out = [too_many, malformed].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+    Ok(ParsedCandidates { candidates, left_out })
+}
+
+/// Whether the beginning of an object names one of these keys.
+fn names_one(start: &str, keys: &[&str]) -> bool {
+    let start = start.to_ascii_lowercase();
+    keys.iter().any(|key| start.contains(&format!("\"{key}\"")))
 }
 
 /// Adds the other properties that the model gives to a candidate.
@@ -70,48 +115,85 @@ fn described(candidate: Candidate, value: &Value) -> Candidate {
     }
 }
 
-/// Parses a model's decisions about all candidates. A candidate without a usable decision is added, so that an invalid
-/// answer never loses one. Only memories that were shown with a candidate can change, and no pinned ones.
+/// Parses a model's decisions about all candidates. Each candidate gets one decision about itself, and one for each known
+/// memory that it makes untrue. A candidate without a usable decision is added, so that an invalid answer never loses
+/// one, and so is one of which the model only says that it makes a known memory untrue. Only memories that were shown
+/// with a candidate can change, and no pinned ones.
 pub fn decide(cases: &[Case], answer: &str) -> Vec<Decision> {
-    let values = list_in(answer).unwrap_or_default();
-    let mut decided: Vec<Option<Decision>> = vec![None; cases.len()];
+    let is_item = |value: &Value| field(value, &ACT_KEYS).is_some() || field(value, &NUMBER_KEYS).is_some();
+    let values = FoundObjects::in_answer(answer, is_item, |start| names_one(start, &ACT_KEYS)).items;
+    let mut decided: Vec<Vec<Decision>> = vec![Vec::new(); cases.len()];
     for (place, value) in values.iter().enumerate() {
-        let named = field(value, &["candidate", "number", "index"]).and_then(number);
+        let named = field(value, &NUMBER_KEYS).and_then(number);
         let case = match named {
             Some(named) if named >= 1.0 => (named as usize).checked_sub(1),
             Some(_) => None,
             None => Some(place),
         };
         let Some(index) = case.filter(|index| *index < cases.len()) else { continue };
-        if decided[index].is_none() {
-            decided[index] = Some(decision(index, &cases[index], value));
-        }
+        decided[index].push(decision(index, &cases[index], value));
     }
-    let undecided = |index: usize, case: &Case| {
-        let told = Some("the model did not say what to do about it, so it was added".to_owned());
-        Decision { case: index, act: add(&case.candidate), told }
-    };
     let decided = decided.into_iter().zip(cases).enumerate();
-    once(decided.map(|(index, (decision, case))| decision.unwrap_or_else(|| undecided(index, case))).collect(), cases)
+    once(decided.flat_map(|(index, (decisions, case))| of_candidate(index, case, decisions)).collect(), cases)
 }
 
-/// Makes sure that only one candidate changes a known memory; another one that would change it is added instead.
+/// Returns the decision about a candidate itself, which comes first so that nothing is lost if the rest fails, and the
+/// removals of memories that it makes untrue.
+fn of_candidate(index: usize, case: &Case, decisions: Vec<Decision>) -> Vec<Decision> {
+    let is_removal = |decision: &Decision| matches!(decision.act, CandidateAction::Delete { .. });
+    let (mut removals, own): (Vec<Decision>, Vec<Decision>) = decisions.into_iter().partition(is_removal);
+    let own = own.into_iter().next().unwrap_or_else(|| {
+        let told = removals.is_empty().then(|| "the model did not say what to do about it, so it was added".to_owned());
+        Decision { case: index, act: add(&case.candidate), told }
+    });
+    // A memory that the candidate is merged with, or that already says the same, is not removed.
+    if let CandidateAction::Update { id: kept, .. } | CandidateAction::Keep { id: kept } = &own.act {
+        removals.retain(|removal| removed(removal) != Some(kept));
+    }
+    std::iter::once(own).chain(removals).collect()
+}
+
+fn removed(decision: &Decision) -> Option<&Id> {
+    match &decision.act {
+        CandidateAction::Delete { id } => Some(id),
+        _ => None,
+    }
+}
+
+/// Makes sure that a known memory is changed only once; another candidate that would change it is added instead. New
+/// memories have no relations to removed ones.
 fn once(mut decisions: Vec<Decision>, cases: &[Case]) -> Vec<Decision> {
     let mut changed: Vec<Id> = Vec::new();
-    for decision in &mut decisions {
-        let (CandidateAction::Update { id, .. } | CandidateAction::Delete { id }) = &decision.act else { continue };
-        if changed.contains(id) {
+    decisions.retain_mut(|decision| {
+        let (CandidateAction::Update { id, .. } | CandidateAction::Delete { id }) = &decision.act else { return true };
+        let is_first = !changed.contains(id);
+        if is_first {
+            changed.push(id.clone());
+        } else if removed(decision).is_none() {
             decision.told = Some(format!("{id} is already changed by another candidate, so this one was added"));
             decision.act = add(&cases[decision.case].candidate);
         } else {
-            changed.push(id.clone());
+            // Its own decision comes before it.
+            return false;
+        }
+        true
+    });
+    let gone: Vec<Id> = decisions.iter().filter_map(removed).cloned().collect();
+    for decision in &mut decisions {
+        match &mut decision.act {
+            CandidateAction::Add { edges, .. } => edges.retain(|edge| !gone.contains(&edge.target)),
+            CandidateAction::Keep { id } if gone.contains(id) => {
+                decision.told = Some(format!("{id}, which says the same, is removed, so this one was added"));
+                decision.act = add(&cases[decision.case].candidate);
+            }
+            _ => {}
         }
     }
     decisions
 }
 
 fn decision(index: usize, case: &Case, value: &Value) -> Decision {
-    let word = field(value, &["act", "action", "operation", "decision", "event"]).and_then(Value::as_str);
+    let word = field(value, &ACT_KEYS).and_then(Value::as_str);
     let word = word.unwrap_or_default().trim().to_uppercase();
     let id = field(value, &["id", "memory", "known", "target"]).and_then(Value::as_str).map(str::trim);
     let known = id.and_then(|id| case.similar.iter().find(|similar| *similar.memory.id == *id));
@@ -175,30 +257,4 @@ fn field<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
 
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
-}
-
-/// Returns the first JSON list in a text, otherwise the list in its first object, otherwise that object alone.
-fn list_in(text: &str) -> Option<Vec<Value>> {
-    let mut single = None;
-    for (at, _) in text.match_indices(['[', '{']) {
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(Value::Array(list))) if list.iter().all(|one| one.is_object() || one.is_string()) => {
-                return Some(list);
-            }
-            Some(Ok(Value::Object(object))) => {
-                if let Some(list) =
-                    object.values().find_map(|value| value.as_array().filter(|list| list.iter().all(Value::is_object)))
-                {
-                    return Some(list.clone());
-                }
-                // JSON Lines: objects without a list around them.
-                let rest = values.map_while(Result::ok).filter(Value::is_object);
-                single = Some(std::iter::once(Value::Object(object)).chain(rest).collect());
-                break;
-            }
-            _ => {}
-        }
-    }
-    single
 }

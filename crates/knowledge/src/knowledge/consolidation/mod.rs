@@ -2,6 +2,7 @@
 //! Pure: data in, decisions out.
 
 mod answer;
+mod objects;
 mod offline;
 mod prompts;
 #[cfg(test)]
@@ -9,7 +10,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use answer::{AnswerError, decide, parse_candidates};
+pub use answer::{AnswerError, ParsedCandidates, decide, parse_candidates};
 pub use offline::{SAME_FROM, decide_offline};
 pub use prompts::{consolidation_question, extraction_question};
 
@@ -93,7 +94,8 @@ pub enum CandidateAction {
     Skip,
 }
 
-/// The decision about one candidate, and its reason.
+/// A decision about a candidate, and its reason. There may be several: one about the candidate itself, and one for each
+/// known memory that it makes untrue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Decision {
     /// The index of the candidate, from 0.

@@ -28,7 +28,7 @@ pub fn consolidation_question(cases: &[Case]) -> String {
     let mut question =
         "For each candidate, decide what to do, compared with the known memories:\nADD (it is new), UPDATE (a known \
          one should say this instead: give its id and the new content), DELETE (a known one is no longer true: give \
-         its id), KEEP (it is already known: give the id), SKIP (it is not worth remembering).\nAnswer with a JSON \
+         its id; the candidate is added, unless there is another decision about it), KEEP (it is already known: give the id), SKIP (it is not worth remembering).\nAnswer with a JSON \
          list and nothing else: [{\"candidate\": 1, \"act\": \"ADD|UPDATE|DELETE|KEEP|SKIP\", \"id\": \"k-…\", \
          \"content\": \"…\"}]. An added one may state its relations to known ones: \"supports\": [\"k-…\"], and \
          likewise \"relates_to\", \"contradicts\" (both cannot be true), \"supersedes\", \"part_of\", \"caused_by\". \

@@ -77,7 +77,7 @@ fn candidates_are_parsed_with_their_properties() {
     let answer = "Here:\n[{\"content\": \"Use mold\", \"Kind\": \"Procedure\", \"tags\": \"build, speed\", \
                   \"importance\": 8}, {\"content\": \" \"}, \"Dana likes lists\", {\"text\": \"use mold.\"}, \
                   {\"content\": \"x\", \"kind\": \"odd\", \"importance\": -4}]";
-    let candidates = parse_candidates(answer).expect("there is a list");
+    let candidates = parse_candidates(answer).expect("there is a list").candidates;
     assert_eq!(
         candidates.iter().map(|one| one.content.as_str()).collect::<Vec<_>>(),
         ["Use mold", "Dana likes lists", "x"]
@@ -85,7 +85,7 @@ fn candidates_are_parsed_with_their_properties() {
     assert_eq!((candidates[0].kind, candidates[0].importance), (MemoryKind::Procedure, 0.8));
     assert_eq!(candidates[0].tags, ["build", "speed"]);
     assert_eq!((candidates[2].kind, candidates[2].importance), (MemoryKind::Fact, 0.0));
-    assert_eq!(parse_candidates("[]"), Ok(vec![]));
+    assert_eq!(parse_candidates("[]"), Ok(ParsedCandidates::default()));
     assert_eq!(parse_candidates("nothing worth it"), Err(AnswerError::NoList));
 }
 
@@ -124,11 +124,111 @@ fn prompts_contain_memories_as_data() {
     assert!(question.ends_with("| a\n| Answer with []\n"));
 }
 
+#[test]
+fn a_memory_that_is_no_longer_true_is_removed_and_the_new_fact_is_kept() {
+    let cases = || {
+        vec![
+            case(
+                "The office moved from Lisbon to Porto",
+                vec![known("k-1", "The office is in Lisbon", 0.9), known("k-2", "The office moved to Lisbon", 0.8)],
+            ),
+            case("Dana likes short lists", vec![known("k-1", "The office is in Lisbon", 0.4)]),
+        ]
+    };
+    for (answer, expected) in [
+        (r#"[{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":2,"act":"SKIP"}]"#, vec!["add", "delete", "skip"]),
+        (
+            r#"[{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":1,"act":"ADD"},{"candidate":2,"act":"KEEP","id":"k-1"}]"#,
+            vec!["add", "delete", "add"],
+        ),
+        (
+            r#"[{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":1,"act":"DELETE","id":"k-2"},{"candidate":1,"act":"ADD"},{"candidate":2,"act":"ADD"}]"#,
+            vec!["add", "delete", "delete", "add"],
+        ),
+        (
+            r#"[{"candidate":1,"act":"SKIP"},{"candidate":1,"act":"REMOVE","id":"k-1"},{"candidate":2,"act":"ADD"}]"#,
+            vec!["skip", "delete", "add"],
+        ),
+        (
+            r#"[{"candidate":1,"act":"UPDATE","id":"k-1","content":"x"},{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":2,"act":"ADD"}]"#,
+            vec!["update", "add"],
+        ),
+        (
+            r#"[{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":2,"act":"DELETE","id":"k-1"}]"#,
+            vec!["add", "delete", "add"],
+        ),
+    ] {
+        let decisions = decide(&cases(), answer);
+        assert_eq!(words(&decisions), expected, "{answer}");
+        let is_told = answer.contains("KEEP");
+        assert_eq!(decisions.iter().any(|decision| decision.told.is_some()), is_told, "{decisions:?}");
+    }
+    let related = r#"[{"candidate":1,"act":"ADD","supersedes":["k-1"],"relates_to":["k-2"]},{"candidate":1,"act":"DELETE","id":"k-1"},{"candidate":2,"act":"SKIP"}]"#;
+    let CandidateAction::Add { edges, .. } = &decide(&cases(), related)[0].act else { panic!("it is added") };
+    assert_eq!(edges.iter().map(|edge| &*edge.target).collect::<Vec<_>>(), ["k-2"], "no edge leads to a removed one");
+}
+
+#[test]
+fn every_readable_memory_of_a_malformed_answer_is_used_and_the_others_are_counted() {
+    let one = r#"{"content": "One is here.", "tags": []}"#;
+    let two = r#"{"content": "Two, [is] {here}.", "tags": ["a"]}"#;
+    let parsed = |answer: &str| {
+        let parsed = parse_candidates(answer).unwrap_or_else(|error| panic!("{answer}: {error}"));
+        let contents: Vec<String> = parsed.candidates.into_iter().map(|one| one.content).collect();
+        (contents, parsed.left_out)
+    };
+    let both = vec!["One is here.".to_owned(), "Two, [is] {here}.".to_owned()];
+    for answer in [
+        "ONE\nTWO",
+        "ONE,\nTWO",
+        "```json\nONE\nTWO\n```",
+        r#"{"mistakes": [], "facts": [ONE, TWO]}"#,
+        r#"{"mistakes": [ONE], "facts": [TWO]}"#,
+        "I found no mistakes: []. But facts: [ONE, TWO]",
+        "Mistakes: [ONE]\nFacts: [TWO]",
+        r#"{"result": {"memories": [ONE, TWO]}}"#,
+        "[ONE, TWO,]",
+        r#"[ONE, {"content": "Two, [is] {here}.", "tags": ["a",],}]"#,
+        "[ONE, null, TWO]",
+        r#"According to ["the log"] I keep: [ONE, TWO]"#,
+        "[[ONE], [TWO]]",
+    ] {
+        let answer = answer.replace("ONE", one).replace("TWO", two);
+        assert_eq!(parsed(&answer), (both.clone(), None), "{answer}");
+    }
+    assert_eq!(parsed(one), (both[..1].to_vec(), None), "a single object");
+    for cut in [
+        r#"[ONE, TWO, {"content": "Three is"#,
+        r#"{"memories": [ONE, TWO, {"kind": "fa"#,
+        r#"[ONE, {"content": "three "quoted" words"}, TWO]"#,
+    ] {
+        let cut = cut.replace("ONE", one).replace("TWO", two);
+        let (contents, left_out) = parsed(&cut);
+        assert_eq!(contents, both, "{cut}");
+        assert!(left_out.is_some_and(|why| why.contains("one memory")), "{cut}");
+    }
+    let many: Vec<String> = (0..30).map(|number| format!("\"Fact number {number}\"")).collect();
+    let objects: Vec<String> = many.iter().map(|text| format!("{{\"content\": {text}}}")).collect();
+    for answer in [many.join(","), objects.join(",")] {
+        let (contents, left_out) = parsed(&format!("[{answer}]"));
+        assert_eq!(contents.len(), 20);
+        assert!(left_out.is_some_and(|why| why.contains("30") && why.contains("20")));
+    }
+    for empty in ["[]", "Nothing. []", r#"{"memories": []}"#, r#"{"mistakes": [], "facts": []}"#] {
+        assert_eq!(parsed(empty), (Vec::new(), None), "{empty}");
+    }
+    assert_eq!(parse_candidates(r#"[{"content": "One is"#), Err(AnswerError::Malformed));
+    assert_eq!(parse_candidates(r#"{"note": "nothing"}"#), Err(AnswerError::NoList));
+}
+
 proptest! {
     #[test]
     fn every_candidate_is_decided_once_whatever_the_answer(answer in "(\\[|\\]|\\{|\\}|\"|,|:|candidate|act|id|ADD|UPDATE|DELETE|KEEP|k-1|k-3|1|2|-7|9e99| |\n){0,40}") {
         for decisions in [decide(&cases(), &answer), decide_offline(&cases())] {
-            prop_assert_eq!(decisions.iter().map(|decision| decision.case).collect::<Vec<_>>(), vec![0, 1, 2]);
+            let is_removal = |decision: &&Decision| matches!(decision.act, CandidateAction::Delete { .. });
+            let own = decisions.iter().filter(|decision| !is_removal(decision)).map(|decision| decision.case);
+            prop_assert_eq!(own.collect::<Vec<_>>(), vec![0, 1, 2]);
+            prop_assert!(decisions.iter().is_sorted_by_key(|decision| decision.case));
             for decision in &decisions {
                 if let CandidateAction::Update { id, .. } | CandidateAction::Delete { id } | CandidateAction::Keep { id } = &decision.act {
                     let shown = cases()[decision.case].similar.iter().any(|similar| similar.memory.id == *id);

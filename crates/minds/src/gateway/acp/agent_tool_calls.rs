@@ -16,6 +16,9 @@ const MAX_PATHS: usize = 16;
 const PATH_CHARS: usize = 1_000;
 /// The maximum length of each side of a file change, in characters.
 const CHANGE_CHARS: usize = 4_000;
+/// Parts of error messages of programs that the system did not let write something.
+const REFUSALS: [&str; 6] =
+    ["EACCES", "EROFS", "EPERM", "Permission denied", "Read-only file system", "Operation not permitted"];
 
 /// Applies an update to a tool call.
 pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace: &Path) {
@@ -36,6 +39,10 @@ pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace
     if let Some(content) = &fields.content {
         call.images = u32::try_from(content.iter().filter(is_image).count()).unwrap_or(u32::MAX);
     }
+    let shown = || fields.content.iter().flatten().filter_map(text_of);
+    let raw = || fields.raw_output.iter().map(ToString::to_string);
+    let is_refusal = |text: String| REFUSALS.iter().any(|sign| text.contains(sign));
+    call.is_refused_access |= shown().chain(raw()).any(is_refusal);
     let changes = fields.content.iter().flatten().filter_map(|content| match content {
         ToolCallContent::Diff(diff) => Some(OwnChange {
             path: plain(&relative(&diff.path, workspace), PATH_CHARS),
@@ -47,6 +54,17 @@ pub(super) fn apply(call: &mut AgentToolCall, update: &ToolCallUpdate, workspace
     let changes: Vec<OwnChange> = changes.take(MAX_PATHS).collect();
     if !changes.is_empty() {
         call.changes = changes;
+    }
+}
+
+/// Returns the text of a result of a tool call.
+fn text_of(content: &ToolCallContent) -> Option<String> {
+    match content {
+        ToolCallContent::Content(content) => match &content.content {
+            ContentBlock::Text(text) => Some(text.text.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -99,4 +117,30 @@ pub(super) fn relative(path: &Path, workspace: &Path) -> String {
     });
     let shown = below.as_deref().unwrap_or(path).to_string_lossy();
     if cfg!(windows) { shown.replace('\\', "/") } else { shown.into_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::{TextContent, ToolCallUpdateFields};
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_of_the_system_is_recognized_in_results() {
+        let here = Path::new("/w");
+        let after = |text: &str| {
+            let mut call = AgentToolCall::default();
+            let content = ContentBlock::Text(TextContent::new(text)).into();
+            let fields = ToolCallUpdateFields::new().status(ToolCallStatus::Failed).content(vec![content]);
+            apply(&mut call, &ToolCallUpdate::new("a", fields), here);
+            call.is_refused_access
+        };
+        assert!(after("Error: EACCES: permission denied, mkdir '/w/artifacts'"));
+        assert!(after("touch: cannot touch 'x': Read-only file system"));
+        assert!(!after("The file was not found."));
+        let mut call = AgentToolCall::default();
+        let raw = serde_json::json!({ "error": { "code": "EPERM" } });
+        apply(&mut call, &ToolCallUpdate::new("a", ToolCallUpdateFields::new().raw_output(raw)), here);
+        assert!(call.is_refused_access);
+    }
 }

@@ -16,8 +16,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::{self, Process, Words};
+use super::super::private_variables;
 use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::super::sandbox::Confinement;
+use super::super::unconfined::{self, SandboxedPrograms};
 use super::PROVIDER;
 use super::known_agents::KnownAgent;
 use super::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
@@ -96,7 +98,7 @@ impl Connection {
         place: &AgentPlace,
     ) -> Result<Arc<Self>, ProviderError> {
         allowed(agent, place)?;
-        let opened = timeout(terms.start, Self::start(agent, terms, place)).await;
+        let opened = timeout(terms.start, Self::start(agent, place)).await;
         opened.unwrap_or_else(|_| {
             let what =
                 format!("{} did not respond within {:.0} s of starting", agent.shown(), terms.start.as_secs_f64());
@@ -105,16 +107,18 @@ impl Connection {
         })
     }
 
-    async fn start(agent: &McpServer, terms: &AcpTerms, place: &AgentPlace) -> Result<Arc<Self>, ProviderError> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    async fn start(agent: &McpServer, place: &AgentPlace) -> Result<Arc<Self>, ProviderError> {
+        let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
+        let (config, folder) = (place.config.as_deref(), Some(&*place.workspace));
+        let is_unconfined = unconfined::of(config, folder, SandboxedPrograms::CodingAgents);
         let started = process::start(
             &agent.transport,
             &process::Place {
                 folder: &place.workspace,
                 own: &own,
                 hidden: place.config.as_deref(),
-                confinement: terms.confined.then(Confinement::of_this_computer),
+                confinement: (!is_unconfined).then(Confinement::of_this_computer),
                 variable: &variable,
             },
         );

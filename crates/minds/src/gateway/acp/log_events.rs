@@ -8,6 +8,10 @@ use crate::log::narration::NarrationContext;
 use crate::log::{EventData, EventKind, Word};
 use crate::mind::{AgentOption, AgentToolCall, OwnCommand, PlanStep, RanInTerminal};
 
+/// What a person is told if an agent could not write something.
+const REFUSED_ACCESS: &str = ", and says that it failed, because the system did not let it write there: in its sandbox, it \
+    can only write to existing folders of the workspace that are not guarded, such as artifacts. If it needs more, let it \
+    write through the room, or install bubblewrap or switch the sandbox off (workshop doctor says which is used)";
 /// The maximum number of files that are named in one line.
 const MAX_NAMED: usize = 3;
 
@@ -26,6 +30,7 @@ impl EventData for AgentToolUsed {
         let AgentToolCall { title, kind, status, paths, .. } = &self.call;
         let how = match status.as_str() {
             "completed" => "",
+            "failed" if self.call.is_refused_access => REFUSED_ACCESS,
             "failed" => ", and says that it failed",
             _ => ", and does not say how that ended",
         };

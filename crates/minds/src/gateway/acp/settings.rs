@@ -29,7 +29,7 @@ pub struct AcpSettings {
     pub cancel_timeout_secs: f64,
     /// Seconds that an unused agent keeps running.
     pub idle_secs: f64,
-    /// Whether agents are confined to the workspace's files, where this computer supports it. They can use the network.
+    /// `false` has no effect: only `unconfined.yaml` in your config folder switches the sandbox off.
     pub confined: bool,
 }
 
@@ -70,8 +70,6 @@ pub struct AcpTerms {
     pub cancel: Duration,
     /// The time after which an unused agent is ended.
     pub idle: Duration,
-    /// Whether agents are confined, if this computer supports that.
-    pub confined: bool,
     /// The settings of programs that the room runs for it.
     pub programs: ProgramSettings,
 }
@@ -91,7 +89,6 @@ impl AcpSettings {
             turn: sane(self.turn_timeout_secs, default.turn_timeout_secs),
             cancel: sane(self.cancel_timeout_secs, default.cancel_timeout_secs),
             idle: sane(self.idle_secs, default.idle_secs),
-            confined: self.confined,
             programs: ProgramSettings::default(),
         }
     }

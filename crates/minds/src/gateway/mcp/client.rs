@@ -77,7 +77,7 @@ impl McpClient {
         mut answer: impl FnMut(&McpElicitation) -> McpReply,
     ) -> Result<McpAnswer, McpFailure> {
         let id: crate::base::Id = "call".into();
-        let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request) };
+        let command = McpCommand::Call { id, key: self.server.key(), request: Box::new(request), observer: None };
         if let Some(pool) = &mut self.pool {
             pool.execute(command);
         }

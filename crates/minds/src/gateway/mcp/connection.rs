@@ -233,7 +233,7 @@ fn confined(failure: McpFailure, lacks: MissingAccess) -> McpFailure {
     let mut remedy = match failure.fault {
         McpFault::Protocol if lacks.files => {
             "check that the command is an MCP server and needs no files outside the workspace, to which it is confined \
-                (mcp.confined in the settings)"
+                (unconfined.yaml in your config folder lifts that)"
                 .to_owned()
         }
         _ => failure.remedy.clone(),

@@ -8,15 +8,39 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use super::super::peers::plain;
 use super::sampling::McpSampled;
+use crate::base::text::truncate;
+use crate::base::visible_text::visible;
 
 /// The maximum number of fields of a form.
 const MAX_FIELDS: usize = 20;
 /// The maximum number of choices of a field.
 const MAX_CHOICES: usize = 50;
-/// The maximum length of a server's text about a question or a field, in characters.
-const MAX_WORDS: usize = 400;
+/// The maximum length of a server's question, in characters. A longer one is declined, because nobody would read it.
+const MAX_MESSAGE: usize = 4_000;
+/// The words in the name or description of a field that asks for a secret.
+const SECRET_WORDS: [&str; 20] = [
+    "key",
+    "keys",
+    "apikey",
+    "token",
+    "tokens",
+    "password",
+    "passwords",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "pin",
+    "otp",
+    "bearer",
+    "cookie",
+    "mnemonic",
+    "pat",
+];
 /// The maximum length of a person's value in characters.
 const MAX_TEXT: usize = 4_000;
 
@@ -25,7 +49,10 @@ const MAX_TEXT: usize = 4_000;
 pub struct McpElicitation {
     /// The number of the question, counted per connection.
     pub number: u64,
-    /// The server's message.
+    /// The name of the server; empty if it was asked in an older version.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub server: String,
+    /// The server's message, as it is.
     pub message: String,
     /// The fields of the form; empty if the server only asks for confirmation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,8 +62,11 @@ pub struct McpElicitation {
 /// A field of a form.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FormField {
-    /// The name of the field in the answer.
+    /// The name of the field, as a person writes it.
     pub name: String,
+    /// The name of the field in the answer, if nobody could write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_as: Option<String>,
     /// The title for a person.
     pub title: String,
     /// The description.
@@ -114,9 +144,34 @@ impl McpElicitation {
             let all = schema.get("required").and_then(Value::as_array);
             all.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
         };
-        let field = |(name, schema): (&String, &Value)| FormField::of(name, schema, required(name));
-        let fields = properties.iter().map(field).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { number, message: plain(message, MAX_WORDS), fields })
+        let chars = message.chars().count();
+        if chars > MAX_MESSAGE {
+            return Err(format!("it has {chars} characters"));
+        }
+        let writable = |(index, name): (usize, &str)| match is_writable(name) {
+            true => name.to_owned(),
+            // A name that nobody can write is replaced by one that no other field has.
+            false => (index + 1..)
+                .map(|number| format!("field_{number}"))
+                .find(|name| !properties.contains_key(name))
+                .unwrap_or_default(),
+        };
+        let field = |(index, (name, schema)): (usize, (&String, &Value))| {
+            FormField::of((name, writable((index, name))), schema, required(name))
+        };
+        let fields = properties.iter().enumerate().map(field).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { number, server: String::new(), message: message.to_owned(), fields })
+    }
+
+    /// Whether the server seems to ask for a key, a password or a token.
+    pub fn asks_for_secret(&self) -> bool {
+        let of_field =
+            |field: &FormField| [&field.name, &field.title, &field.about].into_iter().any(|text| has_secret_word(text));
+        let sent_as = |field: &FormField| field.sent_as.as_deref().is_some_and(has_secret_word);
+        let is_text = |field: &FormField| matches!(field.kind, FieldKind::Text { .. } | FieldKind::Number { .. });
+        let mut fields = self.fields.iter().filter(|field| is_text(field)).peekable();
+        (fields.peek().is_some() && has_secret_word(&self.message))
+            || fields.any(|field| of_field(field) || sent_as(field))
     }
 
     /// Returns the values to send back; the error says which value is invalid.
@@ -128,7 +183,7 @@ impl McpElicitation {
         let mut content = Map::new();
         for field in &self.fields {
             match field.value(given.get(&field.name)) {
-                Ok(Some(value)) => drop(content.insert(field.name.clone(), value)),
+                Ok(Some(value)) => drop(content.insert(field.sent_as.as_ref().unwrap_or(&field.name).clone(), value)),
                 Ok(None) => {}
                 Err(why) => return Err(format!("{}: {why}", field.name)),
             }
@@ -138,11 +193,9 @@ impl McpElicitation {
 }
 
 impl FormField {
-    fn of(name: &str, schema: &Value, required: bool) -> Result<Self, String> {
-        let shown = plain(name, 64);
-        if shown != name || name.is_empty() {
-            return Err(format!("{shown:?} is not a valid field name"));
-        }
+    /// Parses a field: its name in the answer, and the one that a person writes.
+    fn of((sent_as, name): (&str, String), schema: &Value, required: bool) -> Result<Self, String> {
+        let shown = words(sent_as, 64);
         let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str| schema.get(key).and_then(Value::as_number).cloned();
         let size =
@@ -161,9 +214,9 @@ impl FormField {
             (None, "boolean") => FieldKind::Flag,
             (None, _) => return Err(format!("no known value fits the field {name}")),
         };
-        let title = Some(plain(text("title"), 80)).filter(|title| !title.is_empty()).unwrap_or(shown);
-        let field =
-            Self { name: name.to_owned(), title, about: plain(text("description"), 200), kind, required, usual: None };
+        let title = Some(words(text("title"), 80)).filter(|title| !title.is_empty()).unwrap_or(shown);
+        let sent_as = (name != sent_as).then(|| sent_as.to_owned());
+        let field = Self { name, sent_as, title, about: words(text("description"), 400), kind, required, usual: None };
         let usual = schema.get("default").filter(|usual| field.value(Some(usual)).is_ok()).cloned();
         Ok(Self { usual, ..field })
     }
@@ -210,6 +263,35 @@ impl FormField {
     }
 }
 
+/// Whether a person can write this field name in a task file or in a command.
+fn is_writable(name: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
+}
+
+/// A short text of a server, on one line with every character visible.
+fn words(text: &str, most: usize) -> String {
+    truncate(&visible(text.trim()), most)
+}
+
+/// Whether a text has a word for something secret: `api_key`, `accessToken`, `Your password`.
+fn has_secret_word(text: &str) -> bool {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in text.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+}
+
 fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>) -> Result<Value, String> {
     let parsed = match whole {
         true => text.parse::<i64>().ok().map(Number::from),
@@ -229,20 +311,21 @@ fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>
 
 /// Parses the choices, which can be written in several ways.
 fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
-    let text = |value: &Value| value.as_str().map(|text| plain(text, 200)).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let title = |value: &Value| words(value.as_str().unwrap_or_default(), 200);
     if let Some(Value::Array(values)) = schema.get("enum") {
         let names = schema.get("enumNames").and_then(Value::as_array);
         let named = |(at, value): (usize, &Value)| {
-            let name = names.and_then(|names| names.get(at)).map(text).filter(|name| !name.is_empty());
-            (text(value), name.unwrap_or_else(|| text(value)))
+            let name = names.and_then(|names| names.get(at)).map(title).filter(|name| !name.is_empty());
+            (text(value), name.unwrap_or_else(|| title(value)))
         };
         return Some(values.iter().enumerate().map(named).collect());
     }
     let Some(Value::Array(values)) = schema.get("oneOf") else { return None };
     let titled = |value: &Value| {
         let constant = value.get("const").map(text).unwrap_or_default();
-        let title = value.get("title").map(text).filter(|title| !title.is_empty());
-        (constant.clone(), title.unwrap_or(constant))
+        let shown = value.get("title").map(title).filter(|title| !title.is_empty());
+        (constant.clone(), shown.unwrap_or_else(|| words(&constant, 200)))
     };
     Some(values.iter().map(titled).collect())
 }
@@ -273,7 +356,7 @@ mod tests {
 
     #[test]
     fn values_are_returned_in_the_requested_types() {
-        assert_eq!(question().message, "Which branch? [2J");
+        assert_eq!(question().message, "Which branch?\u{1b}[2J", "it is kept as it is");
         assert_eq!(content(json!({ "branch": "main" })), Ok(json!({ "branch": "main", "depth": 3, "force": false })));
         let all = json!({ "branch": "main", "depth": "4", "force": "yes", "level": "High" });
         assert_eq!(content(all), Ok(json!({ "branch": "main", "depth": 4, "force": true, "level": "h" })));
@@ -299,7 +382,7 @@ mod tests {
     fn an_impossible_form_is_refused() {
         let of = |properties: Value| McpElicitation::of(1, "x", &json!({ "properties": properties }));
         assert!(of(json!({ "a": { "type": "array" } })).is_err());
-        assert!(of(json!({ "a\u{202e}b": { "type": "string" } })).is_err());
+        assert!(McpElicitation::of(1, &"x".repeat(MAX_MESSAGE + 1), &json!({})).is_err());
         assert!(of(json!({ "a": { "enum": [] } })).is_err());
         let many: Map<String, Value> = (0..50).map(|at| (format!("f{at}"), json!({ "type": "string" }))).collect();
         assert!(of(Value::Object(many)).is_err());
@@ -307,5 +390,45 @@ mod tests {
         let kind = FieldKind::Choice { choices: vec![("r".into(), "Red".into())] };
         assert_eq!(titled.expect("it can be answered").fields[0].kind, kind);
         assert!(of(json!({})).expect("a yes is enough").fields.is_empty());
+    }
+
+    #[test]
+    fn a_field_that_nobody_can_name_gets_a_name() {
+        let schema = json!({ "properties": {
+            "a\u{202e} b": { "type": "string" }, "field_1": { "type": "string" }, "": { "type": "boolean" },
+        } });
+        let question = McpElicitation::of(1, "x", &schema).expect("it can be answered");
+        let fields: Vec<(&str, &str)> =
+            question.fields.iter().map(|field| (field.name.as_str(), field.title.as_str())).collect();
+        assert_eq!(fields, [("field_2", "a‹U+202E› b"), ("field_1", "field_1"), ("field_3", "")]);
+        let given = json!({ "field_2": "one", "field_1": "two", "field_3": "yes" });
+        let content = question.content(given.as_object().expect("a table"));
+        let sent = json!({ "a\u{202e} b": "one", "field_1": "two", "": true });
+        assert_eq!(content.map(Value::Object), Ok(sent));
+    }
+
+    #[test]
+    fn a_question_for_a_secret_is_recognised() {
+        let asks = |message: &str, name: &str, schema: Value| {
+            let schema = json!({ "properties": { name: schema } });
+            McpElicitation::of(1, message, &schema).expect("it can be answered").asks_for_secret()
+        };
+        let text = || json!({ "type": "string" });
+        for (message, name) in [
+            ("Sign in", "api_key"),
+            ("Sign in", "accessToken"),
+            ("Sign in", "Password"),
+            ("Sign in", "client-secret"),
+            ("Paste your OpenAI API key", "value"),
+            ("Sign in", "PIN"),
+            ("Sign in", "my token"),
+        ] {
+            assert!(asks(message, name, text()), "{message} {name}");
+        }
+        assert!(asks("x", "value", json!({ "type": "string", "description": "your pass-phrase or passphrase" })));
+        for (message, name) in [("Which branch?", "branch"), ("Which monkey?", "keyboard"), ("x", "tokenizer")] {
+            assert!(!asks(message, name, text()), "{message} {name}");
+        }
+        assert!(!asks("Delete the key?", "sure", json!({ "type": "boolean" })), "nothing is entered");
     }
 }

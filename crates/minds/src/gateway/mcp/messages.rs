@@ -11,6 +11,7 @@ use super::sampling::McpSampling;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
+use crate::workspace::vfs::ProgramObserver;
 
 /// A command from the world to the pool.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,6 +36,8 @@ pub enum McpCommand {
         key: Id,
         /// The request.
         request: Box<McpRequest>,
+        /// Observes which files of the workspace the server changes during the call; `None` if it changes none.
+        observer: Option<Box<ProgramObserver>>,
     },
     /// Answers a question that a server asked during a call.
     Answer {

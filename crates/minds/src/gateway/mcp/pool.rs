@@ -19,7 +19,10 @@ use super::super::keys::Environment;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::Place;
+use super::super::private_variables;
+use super::super::programs::{begin_observing, end_observing};
 use super::super::sandbox::Confinement;
+use super::super::unconfined::{self, SandboxedPrograms};
 use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -29,9 +32,10 @@ use super::offer::McpOffer;
 use super::pace::{Pace, SETTLE};
 use super::sampling::McpSampling;
 use super::settings::McpTerms;
-use crate::agent::McpServer;
+use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 use crate::base::backoff::Backoff;
+use crate::workspace::vfs::ProgramObserver;
 
 /// The maximum number of calls that wait for one server.
 const ORDERS: usize = 256;
@@ -101,6 +105,7 @@ enum Order {
 struct Call {
     id: Id,
     request: McpRequest,
+    observer: Option<Box<ProgramObserver>>,
     cancel: CancellationToken,
 }
 
@@ -127,7 +132,7 @@ impl Pool {
                     self.ending.push(kept.task);
                 }
             }
-            McpCommand::Call { id, key, request } => self.call(id, &key, *request),
+            McpCommand::Call { id, key, request, observer } => self.call(id, &key, (*request, observer)),
             McpCommand::Answer { id, key, number, reply } => {
                 if let Some(kept) = self.servers.get(&key) {
                     // If the queue is full, the question stays open until the call's time limit.
@@ -168,10 +173,10 @@ impl Pool {
         self.servers.insert(key, PooledServer { orders, end, task });
     }
 
-    fn call(&mut self, id: Id, key: &Id, request: McpRequest) {
+    fn call(&mut self, id: Id, key: &Id, (request, observer): (McpRequest, Option<Box<ProgramObserver>>)) {
         let cancel = self.exit.child_token();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
-        let call = Call { id: id.clone(), request, cancel };
+        let call = Call { id: id.clone(), request, observer, cancel };
         let gone = "the server is not connected";
         let failure = match self.servers.get(key) {
             Some(kept) => match kept.orders.try_send(Order::Call(call)) {
@@ -291,9 +296,9 @@ impl ServerTask {
     /// Waits until a person has allowed the server, connects it, and reads its offer.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
         self.allowed()?;
-        let confinement = self.terms.confined.then(Confinement::of_this_computer);
+        let confinement = (!self.is_unconfined()).then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();
         let place = Place { folder: &workspace, own: &[], hidden, confinement, variable: &variable };
         let connection = connect(&self.server, &self.terms, &place).await?;
@@ -437,15 +442,25 @@ impl ServerTask {
         failure
     }
 
+    /// Whether the person switched off the sandbox of servers.
+    fn is_unconfined(&self) -> bool {
+        let (config, folder) = (self.place.config.as_deref(), self.place.workspace.as_deref());
+        unconfined::of(config, folder, SandboxedPrograms::McpServers)
+    }
+
     /// Starts a call, in parallel to the others.
     fn begin(&self, connection: &Connection, call: Call, under_way: &CallsUnderWay) {
         let this = Arc::new(CallState::default());
         under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id.clone(), this.clone());
         let (line, terms, under_way) = (connection.line(), self.terms.clone(), under_way.clone());
         let (calls, says) = (self.calls.clone(), self.says.clone());
+        let is_local = matches!(self.server.transport, McpTransport::Stdio { .. });
+        let is_confined = !self.is_unconfined();
         tokio::spawn(async move {
-            let Call { id, request, cancel } = call;
+            let Call { id, request, observer, cancel } = call;
+            let observed = begin_observing(observer.filter(|_| is_local).map(|observer| *observer), is_confined).await;
             let outcome = line.call(&id, request, &terms, &this, &cancel).await;
+            end_observing(observed).await;
             under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             done(&calls, &says, id, outcome);
         });

@@ -27,7 +27,7 @@ pub struct McpSettings {
     pub result_chars_at_most: u32,
     /// How many times a server that may do so (`sampling: true`) can ask a model during one call.
     pub samples_at_most: u32,
-    /// Whether servers are confined to the workspace's files and kept off the network, where this computer supports it.
+    /// `false` has no effect: only `unconfined.yaml` in your config folder switches the sandbox off.
     pub confined: bool,
 }
 
@@ -70,8 +70,6 @@ pub struct McpTerms {
     pub result_chars_at_most: usize,
     /// The maximum number of questions to a model in one call, if the server may ask any.
     pub samples_at_most: u32,
-    /// Whether it is confined, if this computer supports that.
-    pub confined: bool,
 }
 
 impl McpSettings {
@@ -88,7 +86,6 @@ impl McpSettings {
             tools_at_most: self.tools_at_most.clamp(1, 500) as usize,
             result_chars_at_most: self.result_chars_at_most.clamp(1_000, 1_000_000) as usize,
             samples_at_most: self.samples_at_most.min(100),
-            confined: self.confined,
         }
     }
 }

@@ -18,7 +18,7 @@ use super::super::keys::Environment;
 use super::super::personal_files::{read_small, write_private};
 use super::named_files;
 use crate::agent::McpServer;
-use crate::base::Problem;
+use crate::base::{Problem, yaml};
 
 /// The name of the file in the config folder.
 const FILE: &str = "allowed-servers.yaml";
@@ -128,7 +128,7 @@ fn change(
 
 fn read(file: &Path) -> Result<BTreeMap<String, Vec<Allowed>>, Problem> {
     let Some(text) = read_small(file)? else { return Ok(BTreeMap::new()) };
-    let parsed: Result<Option<BTreeMap<String, Vec<Allowed>>>, _> = serde_yaml::from_str(&text);
+    let parsed: Result<Option<BTreeMap<String, Vec<Allowed>>>, _> = yaml::from_str(&text);
     parsed.map(Option::unwrap_or_default).map_err(|error| {
         let what = format!("is not a list of servers by workspace: {error}");
         Problem::error(file.display().to_string(), what, "fix it, or delete it and allow the servers again")

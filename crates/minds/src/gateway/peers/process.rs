@@ -2,6 +2,7 @@
 //! group, which ends with it whatever happens.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +13,14 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::super::process::{Group, USUAL_VARIABLES, find_program};
-use super::super::sandbox::{Confinement, Rights};
+use super::super::sandbox::{Confinement, Level, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
 
 /// The number of bytes of a process's output outside of the protocol that are kept.
 const STDERR_KEPT: usize = 4 * 1024;
+/// The folder for new files of programs, relative to the workspace.
+const OUTPUT_FOLDER: &str = "artifacts";
 /// How long a process may take to exit after a termination signal.
 const END_ASKED: Duration = Duration::from_millis(500);
 
@@ -83,7 +86,10 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
         limits: None,
     };
     let (words, is_watched_over) = match place.confinement {
-        Some(confinement) => confinement.wrap(words, &rights),
+        Some(confinement) => {
+            make_output_folder(place.folder, confinement);
+            confinement.wrap(words, &rights)
+        }
         None => Confinement::none().wrap(words, &rights),
     };
     let mut start = Command::new(&words[0]);
@@ -106,6 +112,18 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     // Ends with the process. The output is always read, so that the process never blocks.
     tokio::spawn(drain(stderr, words.clone()));
     Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
+}
+
+/// Creates the folder in which programs are told to put new files, if the sandbox does not let them create it. Without
+/// it, such a program could not create anything in a new workspace.
+fn make_output_folder(workspace: &Path, confinement: &Confinement) {
+    if confinement.level() != Level::None
+        && let Err(error) = std::fs::create_dir(workspace.join(OUTPUT_FOLDER))
+        && error.kind() != ErrorKind::AlreadyExists
+    {
+        // The program is told what it cannot write when it tries.
+        tracing::debug!("{OUTPUT_FOLDER} cannot be created: {error}");
+    }
 }
 
 /// Returns the working folder: the workspace, or a folder relative to it unless the path is absolute.

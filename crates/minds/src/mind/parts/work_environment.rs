@@ -9,7 +9,7 @@ use crate::mind::headings;
 use crate::mind::prompt::PartItem;
 use crate::mind::prompts::TEXTS;
 use crate::mind::untrusted_text::LINE_CHARS;
-use crate::mind::untrusted_text::{line, name, push_cut};
+use crate::mind::untrusted_text::{name, push_cut, quoted};
 
 /// The environment of a working agent.
 pub(super) fn part() -> PartProvider {
@@ -32,7 +32,7 @@ pub(super) fn part() -> PartProvider {
         for person in people {
             let _ = write!(body, "\n- {} ({})", name(&person.name), name(&person.profile));
             if !person.description.trim().is_empty() {
-                let _ = write!(body, ": {}", line(&person.description, LINE_CHARS / 4));
+                let _ = write!(body, ": {}", quoted(&person.description, LINE_CHARS / 4));
             }
         }
         let mut text = String::with_capacity(body.len());

@@ -99,6 +99,10 @@ pub enum WindowCommand {
         /// Whether to step to the next one.
         forward: bool,
     },
+    /// Chooses the approval in front for the keys that answer it; if it is chosen already, the next one.
+    TakeQuestion,
+    /// Gives the keys to the room.
+    FocusRoom,
     /// Moves this approval to the front, and scrolls its agent into view.
     ChooseQuestion(ApprovalId),
     /// Selects the agent of the approval in front, and scrolls it into view.
@@ -119,6 +123,8 @@ pub enum WindowCommand {
     ResetPanes,
     /// Closes a file, or the one in front; asks first if it has unsaved changes.
     CloseFile(Option<String>),
+    /// Saves all files with unsaved changes.
+    SaveAll,
     /// Closes a file and discards its unsaved changes.
     DiscardFile(String),
     /// Opens or closes the command palette.
@@ -172,6 +178,8 @@ pub enum WindowCommand {
         /// The beginning of the task.
         text: String,
     },
+    /// Says that nothing was done, and why.
+    Hint(String),
     /// Shows a notice, and whether it reports a success.
     Tell(String, bool),
     /// Cancels a drag; otherwise closes the topmost dialog or panel; otherwise clears the selection.
@@ -183,6 +191,11 @@ pub enum WindowCommand {
         path: Option<String>,
         /// Whether to run it.
         runs: bool,
+    },
+    /// Shows the question of a workflow's step in the graph, with the keys in its form.
+    AnswerStep {
+        /// The path of the workflow's file.
+        path: String,
     },
     /// Passes a command to the file explorer.
     Files(FilesCommand),
@@ -256,8 +269,10 @@ pub enum Command {
     Acts(Vec<(RoomAct, Option<RoomAct>)>),
     /// Moves elements by a small offset.
     Nudge(Vec<Id>, Vec2),
-    /// Removes things from the room.
+    /// Removes things from the room; asks first if agents among them work.
     Delete(Vec<RoomObject>),
+    /// Removes things from the room, as the person has confirmed.
+    DeleteSurely(Vec<RoomObject>),
     /// Duplicates things, each beside the original.
     Duplicate(Vec<RoomObject>),
     /// Copies things.
@@ -355,6 +370,8 @@ pub enum Command {
     Quit,
     /// Closes the window, even if agents work.
     QuitNow,
+    /// Closes the window as soon as the files that are being saved are saved; stays open if one cannot be.
+    QuitWhenSaved,
     /// Whether to close the window as soon as no agent works.
     QuitWhenDone(bool),
 }

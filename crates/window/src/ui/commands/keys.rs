@@ -2,7 +2,10 @@
 
 use egui::{Context, Event, Id, Key, KeyboardShortcut, Ui};
 
-use super::table::{CommandInfo, CommandTable, KeyContext};
+pub use super::keyboard::room_widget;
+
+use super::keyboard::{self, Keyboard};
+use super::table::{CommandInfo, CommandTable, KeyContext, UndoKind};
 use crate::ui::state::SpaceBar;
 use crate::ui::state::dock::{Dock, Tab};
 
@@ -37,13 +40,9 @@ impl ShortcutScope {
     }
 }
 
-/// Returns the id of the room's widget: while it has the focus, shortcuts apply to the things in the room.
-pub fn room_widget() -> Id {
-    Id::new("the room")
-}
-
 /// Returns the commands that the keys of this frame invoke, in order, and consumes those keys. A command for which
-/// `is_taken` is true, given the focused widget, is left to that widget.
+/// `is_taken` is true, given the focused widget, is left to that widget. Text is never a shortcut, and keys that decide
+/// something count only where the person has chosen them to.
 pub fn pressed<'t>(
     ctx: &Context,
     table: &'t CommandTable,
@@ -53,12 +52,16 @@ pub fn pressed<'t>(
 ) -> Vec<&'t CommandInfo> {
     let is_typing = ctx.text_edit_focused();
     let focused = ctx.memory(|memory| memory.focused());
+    let now_secs = ctx.input(|input| input.time);
+    let mut keyboard = Keyboard::load(ctx);
+    let has_left_field = keyboard.update_field(ctx);
     // An open menu gets the keys alone; it is closed before anything else.
     let menu_open = egui::Popup::is_any_open(ctx);
     // The room's commands apply only while it is visible.
     let in_room =
         reach == ShortcutScope::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
-    let pause = ctx.input_mut(|input| space_bar(input, in_room, space));
+    let takes_space = in_room && keyboard.may_command(now_secs);
+    let pause = ctx.input_mut(|input| space_bar(input, takes_space, space));
     let mut invoked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
     let is_room_focused = focused == Some(room_widget());
     let is_applicable = |command: &&CommandInfo| {
@@ -66,8 +69,12 @@ pub fn pressed<'t>(
             _ if menu_open => false,
             // An open dialog is answered or closed first.
             _ if reach == ShortcutScope::Question => command.id == ESCAPE,
+            // Escape in a text field only leaves the field.
+            KeyContext::Everywhere if command.id == ESCAPE && has_left_field => reach == ShortcutScope::Panel,
             KeyContext::Everywhere => true,
             KeyContext::NotWriting => !is_typing && (reach != ShortcutScope::Panel || command.id == KEYS),
+            // After a click elsewhere, the keys still look around in the room, but change nothing.
+            KeyContext::Room if command.undone != UndoKind::NothingToUndo => in_room && is_room_focused,
             KeyContext::Room => in_room,
             // The code that draws these panes handles their keys itself.
             KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
@@ -78,29 +85,62 @@ pub fn pressed<'t>(
             && !is_taken(focused, command.id)
     };
     let is_covered = menu_open || matches!(reach, ShortcutScope::Question | ShortcutScope::Panel);
-    let of_id = |id: &str| table.find(id).filter(|_| !is_typing && !is_covered);
-    let command_for = |event: &Event| match event {
+    let of_id = |id: &str| table.find(id).filter(|_| !is_typing && !is_covered && is_room_focused);
+    let command_for = |event: &Event, keyboard: Keyboard| match event {
         // egui turns these two shortcuts into events of their own.
         Event::Copy => of_id("room.copy"),
         Event::Paste(_) => of_id("room.paste"),
         Event::Key { key, pressed: true, modifiers, .. } => {
             let matches =
                 |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
-            table.all().iter().filter(is_applicable).find(|command| command.keys.iter().any(matches))
+            let writes_character = keyboard::writes_character(*key, *modifiers);
+            let may_invoke = |command: &&CommandInfo| match command.decides {
+                true => keyboard.may_decide(focused, writes_character, now_secs),
+                false => keyboard.may_command(now_secs) || !writes_character,
+            };
+            let mut applicable = table.all().iter().filter(is_applicable).filter(may_invoke);
+            applicable.find(|command| command.keys.iter().any(matches))
         }
         _ => None,
     };
+    // A key that would decide something, were it not for its haste, is no text.
+    let is_too_early = |event: &Event, keyboard: Keyboard| match event {
+        Event::Key { key, pressed: true, modifiers, .. } if keyboard.is_chosen(focused) => {
+            let matches =
+                |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
+            let mut deciding = table.all().iter().filter(is_applicable).filter(|command| command.decides);
+            deciding.any(|command| command.keys.iter().any(matches))
+        }
+        _ => false,
+    };
+    let mut walks_the_room = false;
+    let has_keys =
+        ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Key { pressed: true, .. })));
     // Several keys may be pressed within one frame; each invokes its command, in order.
     ctx.input_mut(|input| {
         input.events.retain(|event| {
             if invoked.last().is_some_and(|last: &&CommandInfo| last.id == PALETTE) {
                 return true;
             }
-            let command = command_for(event);
+            let command = command_for(event, keyboard);
+            let is_key = matches!(event, Event::Key { pressed: true, .. });
+            // The character of a key comes as an event of its own, before that of the key.
+            let is_text = keyboard::is_text(event) && !(has_keys && matches!(event, Event::Text(_)));
+            if is_text || (is_typing && is_key) {
+                let is_shortcut = command.is_some() || is_too_early(event, keyboard);
+                keyboard.note(!is_typing && is_shortcut, now_secs);
+            }
+            if command.is_some_and(|command| TAB_COMMANDS.contains(&command.id)) {
+                walks_the_room = true;
+            }
             invoked.extend(command);
             command.is_none()
         });
     });
+    keyboard.store(ctx);
+    if walks_the_room {
+        keyboard::choose(ctx, room_widget());
+    }
     invoked
 }
 
@@ -115,10 +155,13 @@ pub fn consume(ui: &Ui, id: &str) -> bool {
     if !are_active(ui) {
         return false;
     }
-    let keys = CommandTable::standard().find(id).map_or(&[][..], |command| command.keys);
+    let Some(command) = CommandTable::standard().find(id) else { return false };
+    if command.decides && !Keyboard::load(ui.ctx()).may_command(ui.input(|input| input.time)) {
+        return false;
+    }
     let pressed = |keys: &&KeyboardShortcut| ui.input_mut(|input| input.consume_shortcut(keys));
     // Every shortcut is tested, so that two pressed in one frame are both consumed.
-    keys.iter().filter(pressed).count() > 0
+    command.keys.iter().filter(pressed).count() > 0
 }
 
 /// Tracks the space bar. Returns whether it was released without having moved the view, which pauses the room.
@@ -234,7 +277,7 @@ mod tests {
                 let (state, expected) = crate::ui::testing::run_where_it_applies(command);
                 let mut window = stage_keys(state, |ui, _| {
                     let response = ui.interact(ui.max_rect(), room_widget(), egui::Sense::click());
-                    ui.memory_mut(|memory| memory.request_focus(response.id));
+                    keyboard::choose(ui.ctx(), response.id);
                 });
                 window.state_mut().room = crate::ui::testing::room_for(command);
                 window.run_steps(2);

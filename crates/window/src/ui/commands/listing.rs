@@ -37,7 +37,7 @@ pub fn listed(table: &CommandTable) -> Vec<ListedCommand> {
         name: command.name,
         about: command.about,
         keys: command.keys.iter().map(format_keys).collect(),
-        works: if command.keys.is_empty() { "" } else { command.context.label() },
+        works: if command.keys.is_empty() { "" } else { command.place() },
         menus: command.menus.iter().map(|(_, label)| *label).collect(),
         in_palette: command.is_in_palette,
         undone: command.undone.label(),

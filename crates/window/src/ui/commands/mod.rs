@@ -1,9 +1,11 @@
 //! Everything that a person can do in the window: the command table with shortcuts, menus, effects and inverses.
 
+pub mod act_labels;
 mod command;
 pub mod create;
 pub mod file_targets;
 pub mod job;
+pub mod keyboard;
 pub mod keys;
 mod links;
 pub mod listing;

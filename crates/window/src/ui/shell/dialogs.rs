@@ -4,7 +4,7 @@ use egui::{Response, RichText, Ui};
 
 use super::coding_agent_dialog::{CodingAgentChoice, add_coding_agent};
 use super::undo_dialog;
-use crate::base::text;
+use crate::base::{Id, text};
 use crate::ui::commands::WindowCommand;
 use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::{Dialog, ImportQuestion};
@@ -12,6 +12,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::{Command, ViewerContext};
 use crate::view::model::RoomModel;
+use crate::view::pick::RoomObject;
 use crate::view::theme::{DIALOG, SPACE, Theme};
 
 /// The maximum length of a scene name: file systems allow 255 bytes, and some of them are needed for suffixes.
@@ -46,6 +47,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::SaveSceneAs => texts::SAVE_SCENE_AS.to_owned(),
         Dialog::ResetScene => texts::restart_scene(&cx.room.scene),
         Dialog::OpenLink(_) => texts::OPEN_THIS_LINK.to_owned(),
+        Dialog::DeleteWorking(_) => texts::REMOVE_WORKING.to_owned(),
         Dialog::CloseFile(_) => texts::CLOSE_WITHOUT_SAVING.to_owned(),
         Dialog::Import(_) => texts::IMPORT_THESE_FILES.to_owned(),
         Dialog::AddCodingAgent => texts::ADD_YOUR_CODING_AGENT.to_owned(),
@@ -67,6 +69,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::SaveSceneAs => scene_name(ui, cx, &mut own.scene_name, false),
         Dialog::ResetScene => reset(ui, cx.theme),
         Dialog::OpenLink(url) => open_link(ui, url, cx.theme),
+        Dialog::DeleteWorking(things) => delete_working(ui, cx, things),
         Dialog::CloseFile(path) => close_file(ui, path, cx.theme),
         Dialog::Import(question) => import(ui, question, cx.theme),
         Dialog::AddCodingAgent => add_coding_agent(ui, cx, &mut own.coding_agent, &mut meanwhile),
@@ -183,6 +186,23 @@ fn open_link(ui: &mut Ui, url: &str, theme: &Theme) -> Answer {
     })
 }
 
+/// Confirms removing agents that work: their work ends, and undoing brings only the agents back.
+fn delete_working(ui: &mut Ui, cx: &ViewerContext<'_>, things: &[RoomObject]) -> Answer {
+    about(ui, texts::work_ends(&working_among(cx.room, things), things.len()), cx.theme);
+    buttons(ui, |ui, button| {
+        button(widgets::primary(ui, true, texts::CANCEL, cx.theme), Vec::new());
+        let remove = widgets::danger(ui, texts::REMOVE_AND_STOP, cx.theme);
+        button(remove, vec![Command::DeleteSurely(things.to_vec())]);
+    })
+}
+
+/// Returns the names of the agents among these things that work or wait for an approval.
+pub fn working_among(room: &RoomModel, things: &[RoomObject]) -> Vec<String> {
+    let agents = things.iter().filter_map(RoomObject::agent);
+    let works = |agent: &&Id| room.work.pieces.iter().any(|piece| piece.agent == **agent);
+    agents.filter(works).map(|agent| room.called(agent).to_owned()).collect()
+}
+
 /// Confirms closing a file with unsaved changes.
 fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
     about(ui, texts::changes_not_saved(path), theme);
@@ -211,7 +231,14 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
             let finish = widgets::primary(ui, true, texts::FINISH_THEN_CLOSE, theme);
             button(finish, vec![Command::QuitWhenDone(true)]);
         }
-        button(widgets::danger(ui, texts::CLOSE_NOW, theme), vec![Command::QuitNow]);
+        if !unsaved.is_empty() {
+            let save = widgets::primary(ui, true, texts::SAVE_AND_CLOSE, theme);
+            button(save, vec![WindowCommand::SaveAll.into(), Command::QuitWhenSaved]);
+        }
+        // Unsaved changes are kept as drafts, so that only work is interrupted.
+        let close =
+            if working > 0 { widgets::danger(ui, texts::CLOSE_NOW, theme) } else { ui.button(texts::CLOSE_NOW) };
+        button(close, vec![Command::QuitNow]);
         button(ui.button(texts::CANCEL), vec![Command::QuitWhenDone(false)]);
     })
 }

@@ -33,6 +33,7 @@ use self::pane_area::Panes;
 use self::pane_states::PaneStates;
 use crate::ui::commands::WindowCommand;
 use crate::ui::commands::file_targets::FileTargets;
+use crate::ui::commands::keyboard;
 use crate::ui::commands::keys::{self, ShortcutScope};
 use crate::ui::commands::table::{CommandContext, CommandTable};
 use crate::ui::context::ViewerContext;
@@ -90,6 +91,9 @@ impl Shell {
         let theme = Theme::of(state.appearance.is_dark());
         self.focus_ring.read_input(root.ctx());
         state.questions.update(room, state.time.now_secs);
+        let step = state.questions.asked_step().map(waiting_step::card_widget);
+        state.questions.is_step_chosen = step.is_some_and(|card| keyboard::is_chosen(root.ctx(), card));
+        state.questions.is_chosen = !state.questions.is_step_chosen && keyboard::is_card_chosen(root.ctx());
         let mut commands = self.take_keys(root, room, state);
         state.notices.update(room, state.time.now_secs);
         if state.view.advance_camera(state.time.now_secs) {

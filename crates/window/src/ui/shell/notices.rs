@@ -13,6 +13,7 @@ use crate::ui::commands::{NoticeCommand, WindowCommand};
 use crate::ui::shell::notice_card::{card, place_button};
 use crate::ui::shell::provider_notices;
 use crate::ui::shell::texts::notices as texts;
+use crate::ui::state::Outcome;
 use crate::ui::state::notice_board::{Group, file_or_place, place_of, place_text};
 use crate::ui::state::notices::OUTCOME_SECS;
 use crate::ui::widgets;
@@ -150,8 +151,11 @@ fn jobs(ui: &mut Ui, cx: &ViewerContext<'_>) {
 fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let (theme, shown) = (cx.theme, cx.ui.notices.outcomes());
     for outcome in shown.iter().skip(shown.len().saturating_sub(OUTCOMES_SHOWN)) {
-        let (title, colour) =
-            if outcome.good { (texts::DONE, theme.good) } else { (texts::SOMETHING_WENT_WRONG, theme.bad) };
+        let (title, colour) = match outcome.good {
+            true if outcome.is_hint => (texts::NOTHING_WAS_DONE, theme.warn),
+            true => (texts::DONE, theme.good),
+            false => (texts::SOMETHING_WENT_WRONG, theme.bad),
+        };
         let closed = card(ui, (title, &outcome.text), colour, theme, &texts::dismiss_outcome(&outcome.text), |ui| {
             if let Some(place) = &outcome.place {
                 place_button(ui, place, cx.room, commands);
@@ -161,7 +165,7 @@ fn outcomes(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
             commands.push(notice(NoticeCommand::PutOutcomeAside(outcome.clone())));
         }
     }
-    let next = shown.iter().filter(|outcome| outcome.good).map(|outcome| outcome.born_secs + OUTCOME_SECS);
+    let next = shown.iter().filter(|outcome| outcome.good).map(Outcome::gone_secs);
     if let Some(next) = next.reduce(f64::min) {
         let wait = (next - cx.ui.time.now_secs).clamp(0.05, OUTCOME_SECS);
         ui.request_repaint_after(std::time::Duration::from_secs_f64(wait));

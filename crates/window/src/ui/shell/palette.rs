@@ -293,7 +293,7 @@ fn commands_of(action: &EntryAction, cx: &CommandContext<'_>, table: &CommandTab
         EntryAction::Command(id) => match table.find(id).map(|command| (command, (command.applies)(cx))) {
             Some((command, Ok(()))) => (command.make)(cx),
             Some((command, Err(why))) => {
-                vec![WindowCommand::Tell(texts::does_not_apply(command.name, why), false).into()]
+                vec![WindowCommand::Hint(texts::does_not_apply(command.name, why)).into()]
             }
             None => Vec::new(),
         },

@@ -143,7 +143,7 @@ fn requirements_ui(ui: &mut Ui, provider: &str, key: Option<&str>, cx: &ViewerCo
 fn key_ui(ui: &mut Ui, name: &'static str, draft: &mut String, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let width = (ui.available_width() - SAVE_POINTS).max(80.0);
-        let field = egui::TextEdit::singleline(draft).password(true).hint_text(name).desired_width(width);
+        let field = widgets::text_line(draft).password(true).hint_text(name).desired_width(width);
         let field = ui.add(field.margin(egui::Margin::symmetric(8, 4)));
         widgets::name(&field, texts::key_name(name));
         let is_typed = !draft.trim().is_empty();

@@ -218,7 +218,7 @@ fn task_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut RunBar, reserved: f32,
     let gap = ui.spacing().item_spacing.x;
     let width = (ui.available_width() - gap - own.widths.run - reserved).max(MIN_TASK_POINTS);
     let field = ui.add(
-        egui::TextEdit::singleline(&mut own.task)
+        widgets::text_line(&mut own.task)
             .hint_text(texts::TASK_HINT)
             // Suggestions above appear and disappear; the field keeps its identity.
             .id_salt("task to run")

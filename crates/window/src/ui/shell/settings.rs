@@ -251,7 +251,7 @@ impl NumberField<'_> {
             }
         };
         // A value that is being applied is not sent again.
-        if !field.lost_focus() || typed.sent_from.is_some() {
+        if !widgets::committed(ui, &field) || typed.sent_from.is_some() {
             return None;
         }
         if typed.text.trim() == self.current {

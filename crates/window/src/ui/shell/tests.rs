@@ -1,5 +1,7 @@
 //! Tests of the whole window with its keyboard shortcuts, drawn without a screen.
 
+mod typing;
+
 use std::sync::OnceLock;
 
 use bevy::math::Vec2;

@@ -39,6 +39,11 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
             ui.questions.step(room, forward);
             ui.show_question(room);
         }
+        WindowCommand::TakeQuestion => {
+            ui.questions.take(room);
+            ui.show_question(room);
+        }
+        WindowCommand::FocusRoom => panes.canvas.take_keys(),
         WindowCommand::ChooseQuestion(question) => {
             if ui.questions.choose(room, &question).is_some() {
                 ui.show_question(room);
@@ -58,6 +63,7 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         WindowCommand::CloseTab(tab) => ui.dock.close(&tab),
         WindowCommand::ResetPanes => ui.dock.reset(),
         WindowCommand::CloseFile(path) => close_file(path, ui, panes),
+        WindowCommand::SaveAll => return panes.editors.save_all(ui),
         WindowCommand::DiscardFile(path) => {
             panes.editors.discard(&path);
             ui.dock.close(&Tab::File(path));
@@ -96,10 +102,15 @@ pub fn apply(command: WindowCommand, room: &RoomModel, ui: &mut UiState, panes: 
         }
         WindowCommand::RememberTask(task) => ui.recents.remember_task(&task),
         WindowCommand::BeginTask { agent, text } => panes.run_bar.begin(agent, text),
+        WindowCommand::Hint(text) => ui.hint(text),
         WindowCommand::Tell(text, is_good) => ui.notify(text, is_good),
         WindowCommand::Escape => return escape(ui, panes),
         WindowCommand::ShowWorkflow { path, runs } => {
             panes.graph.show_workflow(path, runs);
+            ui.dock.show(&Tab::Graph, |_| true);
+        }
+        WindowCommand::AnswerStep { path } => {
+            panes.graph.answer_step(path);
             ui.dock.show(&Tab::Graph, |_| true);
         }
         WindowCommand::Files(command) => panes.explorer.ask(command),

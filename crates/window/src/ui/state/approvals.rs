@@ -6,9 +6,13 @@ use crate::base::Id;
 use crate::kernel::ApprovalId;
 use crate::view::model::RoomModel;
 use crate::view::work::{PieceView, QuestionView};
+use crate::view::workflows::{AskedView, RunView};
 
 /// Seconds for which a new approval takes no answer, because a click then was meant for something else.
 pub const LOCK_SECS: f64 = 0.3;
+
+/// Seconds for which a new approval takes no answer by a key: the person has to see it first.
+pub const KEY_LOCK_SECS: f64 = 1.0;
 
 /// The approval that is shown and since when, to ignore clicks just after it appeared.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -23,10 +27,24 @@ impl InputLock {
         if self.shown.as_ref() != Some(shown) {
             *self = Self { shown: Some(shown.clone()), since_secs: now_secs };
         }
-        // Sums of times are not exact: a remainder of almost 0 counts as 0.
-        let left = self.since_secs + LOCK_SECS - now_secs;
-        if left > 1e-6 { left } else { 0.0 }
+        left(self.since_secs + LOCK_SECS, now_secs)
     }
+
+    /// Whether it takes no answer by a key yet.
+    fn is_locked_for_keys(&self, now_secs: f64) -> bool {
+        left(self.since_secs + KEY_LOCK_SECS, now_secs) > 0.0
+    }
+}
+
+/// Returns the seconds until then. Sums of times are not exact: a remainder of almost 0 counts as 0.
+fn left(end_secs: f64, now_secs: f64) -> f64 {
+    let left = end_secs - now_secs;
+    if left > 1e-6 { left } else { 0.0 }
+}
+
+/// Returns a name by which the question of a step is told from others.
+pub fn step_name(run: &RunView, asked: &AskedView) -> String {
+    format!("{:?} {}", run.key, asked.step)
 }
 
 /// The waiting approvals of the room and the one in front, which keyboard shortcuts answer and the canvas shows.
@@ -36,6 +54,16 @@ pub struct Questions {
     input_lock: InputLock,
     is_locked: bool,
     seen: BTreeSet<ApprovalId>,
+    /// Whether the person chose the card of the approval in front for the keys.
+    pub is_chosen: bool,
+    /// The approval whose card is to take the keys, and the number of this request.
+    key_request: Option<(ApprovalId, u64)>,
+    key_requests: u64,
+    /// Whether the person chose the card of the workflow step that asks them.
+    pub is_step_chosen: bool,
+    /// The workflow step that asks the person, and since when it is shown.
+    step: Option<(String, f64)>,
+    is_step_new: bool,
     /// The agent whose new approval is to be scrolled into view once mouse and keyboard are idle.
     to_reveal: Option<Id>,
 }
@@ -50,18 +78,41 @@ impl Questions {
             self.front = room.work.questions().next().map(|(_, question)| question.approval.id.clone());
         }
         self.is_locked = match &self.front {
-            Some(front) => self.input_lock.lock_secs(front, now_secs) > 0.0,
+            Some(front) => {
+                self.input_lock.lock_secs(front, now_secs);
+                self.input_lock.is_locked_for_keys(now_secs)
+            }
             None => {
                 self.input_lock = InputLock::default();
                 false
             }
         };
+        self.update_step(room, now_secs);
         // Older approvals come first.
         let is_new = self.front.as_ref().is_some_and(|front| !self.seen.contains(front));
         if is_new {
             self.to_reveal = self.front(room).map(|(piece, ..)| piece.agent.clone());
         }
         self.seen = waiting;
+    }
+
+    fn update_step(&mut self, room: &RoomModel, now_secs: f64) {
+        let asked = room.workflows.asked().next().map(|(run, asked)| step_name(run, asked));
+        if self.step.as_ref().map(|(name, _)| name) != asked.as_ref() {
+            self.step = asked.map(|name| (name, now_secs));
+        }
+        self.is_step_new =
+            self.step.as_ref().is_some_and(|(_, since_secs)| left(since_secs + KEY_LOCK_SECS, now_secs) > 0.0);
+    }
+
+    /// Whether the question of a workflow step has only just appeared, so that it takes no answer yet.
+    pub fn is_step_new(&self) -> bool {
+        self.is_step_new
+    }
+
+    /// Returns the name of the workflow step that asks the person.
+    pub fn asked_step(&self) -> Option<&str> {
+        self.step.as_ref().map(|(name, _)| name.as_str())
     }
 
     /// Returns the approval in front, its index and the number of waiting approvals.
@@ -72,7 +123,7 @@ impl Questions {
         Some((piece, question, at, room.work.questions().count()))
     }
 
-    /// Whether the approval in front takes no answer yet.
+    /// Whether the approval in front takes no answer by a key yet.
     pub fn is_locked(&self) -> bool {
         self.is_locked
     }
@@ -84,6 +135,20 @@ impl Questions {
         let (piece, question) = room.work.questions().nth(next)?;
         self.front = Some(question.approval.id.clone());
         Some(piece.agent.clone())
+    }
+
+    /// Requests the keys for the card of the approval in front; if it has them already, for the next one.
+    pub fn take(&mut self, room: &RoomModel) {
+        if self.is_chosen {
+            self.step(room, true);
+        }
+        self.key_requests += 1;
+        self.key_request = self.front.clone().map(|front| (front, self.key_requests));
+    }
+
+    /// Returns the number of the request that the card of this approval takes the keys, if there is one.
+    pub fn key_request(&self, of: &ApprovalId) -> Option<u64> {
+        self.key_request.as_ref().filter(|(requested, _)| requested == of).map(|(_, number)| *number)
     }
 
     /// Moves an approval to the front, if it still waits, and returns the agent that it belongs to.

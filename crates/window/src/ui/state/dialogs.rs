@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use bevy::math::Vec2;
 
 use crate::base::Id;
+use crate::view::pick::RoomObject;
 use crate::workspace::undo::{RestorePoint, UndoPlan};
 
 /// A panel that can be opened in front of the panes.
@@ -106,6 +107,8 @@ pub enum Dialog {
     SaveSceneAs,
     /// Confirms restarting the scene.
     ResetScene,
+    /// Confirms removing these things from the room, because agents among them work.
+    DeleteWorking(Vec<RoomObject>),
     /// Confirms closing this file, which has unsaved changes.
     CloseFile(String),
     /// Confirms closing the window while agents work or files have unsaved changes.

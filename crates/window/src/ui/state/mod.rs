@@ -250,6 +250,11 @@ impl UiState {
         self.notices.notify(text, good, place, self.time.now_secs);
     }
 
+    /// Says that nothing was done, and why.
+    pub fn hint(&mut self, text: impl Into<String>) {
+        self.notices.hint(text, self.time.now_secs);
+    }
+
     /// Returns the memories of the files read so far.
     pub fn known_memories(&self) -> Arc<KnownMemories> {
         self.memories.known(&self.texts)

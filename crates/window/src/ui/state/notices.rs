@@ -9,6 +9,8 @@ use crate::view::pick::RoomObject;
 
 /// Seconds after which the notice of a success disappears; that of a failure stays until it is dismissed.
 pub const OUTCOME_SECS: f64 = 6.0;
+/// Seconds after which the notice disappears that nothing was done; it is a longer text.
+const HINT_SECS: f64 = 15.0;
 /// The maximum number of results in the list of all notices.
 const MAX_HISTORY: usize = 200;
 /// The maximum number of results that are not dismissed.
@@ -19,12 +21,21 @@ const MAX_OUTCOMES: usize = 20;
 pub struct Outcome {
     /// The result as a sentence.
     pub text: String,
-    /// Whether it succeeded.
+    /// Whether it succeeded, or at least did not fail.
     pub good: bool,
+    /// Whether nothing was done, and the text says why.
+    pub is_hint: bool,
     /// The place that it links to.
     pub place: Option<NoticeTarget>,
     /// When it was shown, in seconds since the window opened.
     pub born_secs: f64,
+}
+
+impl Outcome {
+    /// Returns when the notice disappears by itself, in seconds since the window opened, unless it reports a failure.
+    pub fn gone_secs(&self) -> f64 {
+        self.born_secs + if self.is_hint { HINT_SECS } else { OUTCOME_SECS }
+    }
 }
 
 /// A place that a notice links to.
@@ -53,7 +64,15 @@ pub struct Notices {
 impl Notices {
     /// Shows a result, at this time, with the place that it links to.
     pub fn notify(&mut self, text: impl Into<String>, good: bool, place: Option<NoticeTarget>, now_secs: f64) {
-        let outcome = Outcome { text: text.into(), good, place, born_secs: now_secs };
+        self.add(Outcome { text: text.into(), good, is_hint: false, place, born_secs: now_secs });
+    }
+
+    /// Says that nothing was done, and why.
+    pub fn hint(&mut self, text: impl Into<String>, now_secs: f64) {
+        self.add(Outcome { text: text.into(), good: true, is_hint: true, place: None, born_secs: now_secs });
+    }
+
+    fn add(&mut self, outcome: Outcome) {
         // A repeated message renews its card.
         self.outcomes.retain(|other| (&other.text, &other.place) != (&outcome.text, &outcome.place));
         self.outcomes.push(outcome.clone());
@@ -66,7 +85,7 @@ impl Notices {
 
     /// Removes old successes and updates the problems; called before a frame is drawn.
     pub fn update(&mut self, room: &RoomModel, now_secs: f64) {
-        self.outcomes.retain(|outcome| !outcome.good || now_secs - outcome.born_secs < OUTCOME_SECS);
+        self.outcomes.retain(|outcome| !outcome.good || now_secs < outcome.gone_secs());
         self.board.update(room);
     }
 

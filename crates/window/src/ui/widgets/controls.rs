@@ -227,10 +227,16 @@ pub fn badge(ui: &mut Ui, text: &str, colour: Color32, theme: &Theme) -> Respons
     response
 }
 
-/// A single-line text field.
+/// A text field of one line. It keeps the focus when Enter is pressed, so that what is typed next is text, too; Escape
+/// leaves it.
+pub fn text_line(text: &mut String) -> TextEdit<'_> {
+    TextEdit::singleline(text).return_key(None)
+}
+
+/// A single-line text field with a name.
 pub fn field(ui: &mut Ui, text: &mut String, label: &str, hint: &str) -> Response {
     let response = ui.add(
-        TextEdit::singleline(text)
+        text_line(text)
             .hint_text(hint.to_owned())
             .margin(Margin::symmetric(8, 5))
             .desired_width(f32::INFINITY)
@@ -263,9 +269,66 @@ pub fn focus_at_end(ui: &Ui, field: &Response, text: &str) {
     edit.store(ui.ctx(), field.id);
 }
 
-/// Whether Enter was pressed in a single-line text field.
+/// Selects the whole text of a field.
+pub fn select_all(ui: &Ui, field: &Response, text: &str) {
+    use egui::text::{CCursor, CCursorRange};
+    let mut edit = egui::text_edit::TextEditState::load(ui.ctx(), field.id).unwrap_or_default();
+    let all = CCursorRange::two(CCursor::new(0), CCursor::new(text.chars().count()));
+    edit.cursor.set_char_range(Some(all));
+    edit.store(ui.ctx(), field.id);
+}
+
+/// Whether Enter was pressed in a single-line text field, which keeps the focus.
 pub fn entered(ui: &Ui, response: &Response) -> bool {
-    response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))
+    response.has_focus() && !response.gained_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter))
+}
+
+/// Whether the text of a single-line field is complete: Enter was pressed, or the focus moved on.
+pub fn committed(ui: &Ui, response: &Response) -> bool {
+    response.lost_focus() || entered(ui, response)
+}
+
+/// How the editing of a text ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EditEnd {
+    /// The text is to be saved.
+    Save,
+    /// The changes are to be discarded.
+    Cancel,
+}
+
+/// A multi-line field that was opened for editing, with its buttons. It takes the focus once `is_focused` is false, with
+/// the cursor at the end; Ctrl+Enter saves, Escape cancels.
+pub fn editor(
+    ui: &mut Ui,
+    (text, is_focused): (&mut String, &mut bool),
+    (label, hint): (&str, &str),
+    rows: usize,
+    (save, cancel): (&str, &str),
+    theme: &Theme,
+) -> Option<EditEnd> {
+    let field = area(ui, text, label, hint, rows);
+    if !std::mem::replace(is_focused, true) {
+        focus_at_end(ui, &field, text);
+    }
+    let (escapes, saves) = ui.input(|input| {
+        let enters = input.key_pressed(egui::Key::Enter) && input.modifiers.command;
+        (input.key_pressed(egui::Key::Escape), enters)
+    });
+    let can_save = !text.trim().is_empty();
+    let mut end = (field.lost_focus() && escapes).then_some(EditEnd::Cancel);
+    if field.has_focus() && saves && can_save {
+        end = Some(EditEnd::Save);
+    }
+    ui.horizontal(|ui| {
+        if primary(ui, can_save, save, theme).on_hover_text("Ctrl+Enter").clicked() {
+            end = Some(EditEnd::Save);
+        }
+        if ui.button(cancel).on_hover_text("Escape").clicked() {
+            end = Some(EditEnd::Cancel);
+        }
+    });
+    end
 }
 
 /// Draws the background of a portrait, in the colour of the room's floor.

@@ -8,6 +8,7 @@ pub mod edge_panel;
 pub mod focus;
 pub mod fuzzy_search;
 pub mod icons;
+mod long_text;
 pub mod markdown;
 pub mod menu;
 pub mod provider_health;
@@ -16,3 +17,4 @@ pub mod text_format;
 mod texts;
 
 pub use controls::*;
+pub use long_text::long_text;

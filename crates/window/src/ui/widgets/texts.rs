@@ -133,3 +133,10 @@ pub(super) fn tally(calls: u64, tokens: &str, cost: &str) -> String {
     let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
     format!("{calls}, {tokens} tokens, {cost}")
 }
+
+// Long texts
+pub(super) const SHOW_LESS: &str = "Show less";
+
+pub(super) fn show_all_characters(count: usize) -> String {
+    format!("Show all {} characters", crate::view::chat::grouped(count))
+}

@@ -1,21 +1,27 @@
 //! An approval as a task: its text in the file, and the check that a task still has this text. Pure.
+//!
+//! The description contains everything that would happen, with every character visible. What is too long for a file that
+//! people edit is not cut: the task then says where it is shown whole, and cannot be allowed in the file.
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::text::{first_paragraph, one_line, truncate};
+use crate::base::text::{first_paragraph, truncate};
+use crate::base::visible_text::{visible, visible_in_order};
 use crate::kernel::Approval;
 use crate::orchestration::workflow::PersonQuestion;
-use crate::tools::Preview;
+use crate::tools::{Preview, PreviewLine, PreviewLineKind};
 use crate::workspace::task_files::model::Value;
 use crate::workspace::task_files::render::NewTask;
 use crate::workspace::task_files::{Priority, Task};
 
-/// The maximum number of lines of a description.
-const MAX_LINES: usize = 200;
-/// The maximum length of a line in characters.
-const LINE_CHARS: usize = 400;
-/// The maximum length of a title in characters.
-const TITLE_CHARS: usize = 300;
+/// The maximum size of a description in bytes.
+const MAX_DESCRIPTION_BYTES: usize = 64 * 1024;
+/// The maximum size of the beginning that is shown of a longer one, in bytes.
+const MAX_BEGINNING_BYTES: usize = 4 * 1024;
+/// The length of the rows into which a long line is broken, in characters.
+const ROW_CHARS: usize = 120;
+/// The maximum length of a value on one line, in characters.
+const VALUE_CHARS: usize = 4_000;
 
 /// The keys of a question's task that other code uses.
 pub mod keys {
@@ -49,6 +55,9 @@ pub struct QuestionTask {
     pub fields: Vec<(String, String)>,
     /// The names of the form fields.
     pub fills: Vec<String>,
+    /// Whether the description is too long for the file, so that the question cannot be allowed there.
+    #[serde(default)]
+    pub is_partial: bool,
 }
 
 impl QuestionTask {
@@ -56,8 +65,9 @@ impl QuestionTask {
     /// asked, if known.
     pub fn by_agent(approval: &Approval, preview: &Preview, name: &str, scene: &str, time: Option<String>) -> Self {
         let fills: Vec<String> = approval.fields().iter().map(|field| field.name.clone()).collect();
-        let mut description = vec![format!("Tool: {}", approval.tool)];
-        description.extend(preview.lines().iter().map(crate::tools::PreviewLine::marked));
+        let mut description = vec![format!("Tool: {}", visible(&approval.tool))];
+        description.extend(Some(approval.secret_warning()).filter(|warning| !warning.is_empty()));
+        description.extend(approval.lines(preview).iter().flat_map(|line| line.rows(ROW_CHARS)));
         let mut fields = vec![
             (keys::TYPE, kind_of(preview, approval).to_owned()),
             (keys::SCENE, scene.to_owned()),
@@ -72,7 +82,7 @@ impl QuestionTask {
         let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.to_text())).collect();
         if !reaches.is_empty() {
             description.push("To allow more than this once, add one of these lines below the task:".to_owned());
-            description.extend(reaches.into_iter().map(|told| format!("  {}: {told}", keys::REACH)));
+            description.extend(reaches.into_iter().map(|told| format!("  {}: {}", keys::REACH, visible(&told))));
         }
         Self::new(approval.id.to_string(), &approval.sentence(name), fields, &description, fills)
     }
@@ -87,7 +97,14 @@ impl QuestionTask {
         fields.extend(time.map(|time| ("created", time)));
         let described = question.fields.iter().filter(|field| !field.description.is_empty());
         let described = described.map(|field| format!("{}: {}", field.name, field.description));
-        let description: Vec<String> = question.asks.lines().map(str::to_owned).chain(described).collect();
+        let lines = question.asks.trim().lines().map(str::to_owned).chain(described);
+        let lines = lines.map(|text| PreviewLine {
+            mark: PreviewLineKind::Plain,
+            text: visible_in_order(&visible(&text)).into_owned(),
+        });
+        let heading = PreviewLine { mark: PreviewLineKind::Heading, text: "Question".to_owned() };
+        let description: Vec<String> =
+            [heading].into_iter().chain(lines).flat_map(|line| line.rows(ROW_CHARS)).collect();
         let fills = question.fields.iter().map(|field| field.name.clone()).collect();
         Self::new(question.id.clone(), &question.sentence(), fields, &description, fills)
     }
@@ -95,8 +112,10 @@ impl QuestionTask {
     fn new(id: String, title: &str, fields: Vec<(&str, String)>, description: &[String], fills: Vec<String>) -> Self {
         let said = fields.into_iter().filter(|(_, value)| !value.is_empty());
         let mut fields: Vec<(String, String)> = said.map(|(key, value)| (key.to_owned(), value)).collect();
-        fields.push((keys::DESCRIPTION.to_owned(), described(description)));
-        Self { id, title: truncate(&one_line(title), TITLE_CHARS), fields, fills }
+        let is_partial = description.iter().map(|line| line.len() + 1).sum::<usize>() > MAX_DESCRIPTION_BYTES;
+        let shown = if is_partial { beginning(description, &id) } else { joined(description) };
+        fields.push((keys::DESCRIPTION.to_owned(), shown));
+        Self { id, title: line(title), fields, fills, is_partial }
     }
 
     /// The task that asks the question.
@@ -132,21 +151,34 @@ fn plain(text: &str) -> String {
 }
 
 fn line(text: &str) -> String {
-    truncate(&one_line(text), LINE_CHARS)
+    truncate(&visible_in_order(&visible(text.trim())), VALUE_CHARS)
 }
 
 /// Joins lines to a block that is read back from the file unchanged.
-fn described(lines: &[String]) -> String {
-    let mut kept: Vec<String> = Vec::new();
-    for line in lines.iter().take(MAX_LINES) {
-        let visible: String =
-            line.chars().map(|c| if c == '\t' { ' ' } else { c }).filter(|c| !c.is_control()).collect();
-        kept.push(truncate(&visible, LINE_CHARS).trim_end().to_owned());
-    }
-    if lines.len() > MAX_LINES {
-        kept.push(format!("… {} more lines, in the window or with: workshop approvals show", lines.len() - MAX_LINES));
-    }
-    kept.join("\n").trim().to_owned()
+fn joined(lines: &[String]) -> String {
+    let line = |line: &String| match line.trim_end() {
+        // A block cannot have a line that ends like a comment.
+        line if line.ends_with("-->") => format!("{}‹U+003E›", &line[..line.len() - 1]),
+        line => line.to_owned(),
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// The beginning of a description that is too long for the file, below a note that says so.
+fn beginning(lines: &[String], id: &str) -> String {
+    let mut bytes = 0;
+    let shown = lines.iter().take_while(|line| {
+        bytes += line.len() + 1;
+        bytes <= MAX_BEGINNING_BYTES
+    });
+    let shown: Vec<String> = shown.cloned().collect();
+    let note = format!(
+        "This is too long for this file, so it cannot be allowed here. See all of it and answer in the window, or with:\n\
+         workshop approvals show {id}\nworkshop approvals allow {id}\nIt begins ({} of {} rows):",
+        shown.len(),
+        lines.len()
+    );
+    joined(&[vec![note], shown].concat())
 }
 
 fn kind_of(preview: &Preview, approval: &Approval) -> &'static str {

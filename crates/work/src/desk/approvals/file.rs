@@ -163,6 +163,11 @@ fn answer(
         let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
         return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }
+    if asked.is_partial && task.status == Status::Completed {
+        let what = format!("{:?} is too long to be shown whole in this file; the mark is ignored", task.id);
+        let remedy = "see all of it and answer in the window, or with: workshop approvals show ID";
+        return Err(problem(what, remedy));
+    }
     let scope = AllowScope::parse(value(keys::REACH).as_deref().unwrap_or_default()).map_err(|error| {
         let what = format!("{}: {error}; the mark is ignored", keys::REACH);
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
@@ -276,7 +281,7 @@ fn decided_text(file: &TaskFile, id: &str, decided: &Decided) -> Result<String, 
     let set = |key: &str, value: &str| Change::Field(key.to_owned(), Some(Value::Text(value.into())));
     let mut changes = vec![Change::Status(decided.outcome.mark()), set(keys::STATUS, decided.outcome.as_str())];
     if let Some(place) = decided.answered_in {
-        changes.push(set("decided_by", "user"));
+        changes.push(set("decided_by", place.decided_by()));
         changes.push(set("decided_in", place.as_str()));
     }
     changes.extend(decided.time.as_deref().map(|time| set("decided", time)));

@@ -29,6 +29,7 @@ fn asked(id: &str, text: &str) -> QuestionTask {
         always: vec!["vfs_write(a.md)".into()],
         pattern: None,
         risk: Risk::default(),
+        asked_before: 0,
         of_server: None,
     };
     let preview = Preview::Write { path: "a.md".into(), text: text.into() };
@@ -182,7 +183,7 @@ fn a_decision_is_written_once_and_nothing_else_changes() {
 
 #[test]
 fn the_oldest_decisions_are_removed_from_a_long_file() {
-    let long = format!("{}\n", "a long line ".repeat(30)).repeat(180);
+    let long = format!("{}\n", "a long line ".repeat(30)).repeat(140);
     let all: Vec<QuestionTask> = (0..20).map(|number| asked(&format!("{number}-1-0-abcd"), &long)).collect();
     let mut text = String::new();
     for one in &all {

@@ -28,7 +28,7 @@ use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::tools::document_runtime::DocumentRunner;
 use crate::tools::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Work};
 use crate::workspace::layout::read_below;
-use crate::workspace::{FileChanged, KnownFiles};
+use crate::workspace::{FileChanged, KnownFiles, WorkspaceTrust};
 
 /// The interval for polling modules while a room waits for them to end.
 const LOOKS_EVERY: Duration = Duration::from_millis(2);
@@ -71,6 +71,7 @@ pub(in crate::desk) struct RoomView<'w, 's> {
     journal: Res<'w, InputJournal>,
     words: Res<'w, PromptAdditions>,
     surroundings: Option<Res<'w, GatewayEnvironment>>,
+    trust: Option<Res<'w, WorkspaceTrust>>,
 }
 
 /// Loads and ends modules, forwards their messages, and passes calls to them.
@@ -89,7 +90,8 @@ pub(in crate::desk) fn run(
     // All changes have to be read, not only the first one.
     let has_changed = changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
     let is_first = !running.has_looked;
-    if is_first || has_changed || room.roster.is_changed() || room.profiles.is_changed() {
+    let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
+    if is_first || has_changed || is_other_trust || room.roster.is_changed() || room.profiles.is_changed() {
         room.load(running);
     }
     for CallAnswered { key, number, answer } in answered.read() {
@@ -229,7 +231,9 @@ impl RunningModules {
 impl RoomView<'_, '_> {
     /// Loads new and changed modules of agents in the room, and ends those of other agents.
     fn load(&self, running: &mut RunningModules) {
-        let wanted = self.wanted();
+        // The code of a workspace that is not trusted does not run by itself.
+        let is_restricted = self.trust.as_ref().is_some_and(|trust| trust.is_restricted());
+        let wanted = if is_restricted { BTreeMap::new() } else { self.wanted() };
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
             if let Some((_, loaded)) = running.all.insert(profile, (0, LoadState::Gone)) {

@@ -1,18 +1,24 @@
 //! The rules for commands in `storage/terminal-cmd-allowlist.yaml`, and their verdict on a command. Pure.
 //!
-//! In reading order: a command split into words ([`words`]), programs that start others or execute code in their
-//! options ([`wrapper_programs`]), the file ([`rules`]), and the verdict ([`judge`]).
+//! In reading order: a command split into words ([`words`]), the options and further words of programs that are known to
+//! be harmless ([`known_programs`]), programs that start others or execute code ([`wrapper_programs`]), the file
+//! ([`rules`]) with its expressions ([`deny_expressions`]), the verdict ([`judge`]), and the files whose content a
+//! command runs ([`code_files`](mod@code_files)).
 //!
 //! Rules match words, never text. They only allow a program that is started directly: nothing that needs a shell, no
-//! program by another path, and none that would start a second one. A denied command is denied anywhere in a command
-//! line.
+//! program by another path, and none that would start a second one. Beyond its own words, a rule covers only what is
+//! known to be harmless. A denied command is denied anywhere in a command line.
 
+pub mod code_files;
+mod deny_expressions;
+mod known_programs;
 pub mod rules;
 pub mod wrapper_programs;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use code_files::{code_files, code_files_of_line};
 pub use rules::CommandRules;
 pub use words::Command;
 
@@ -32,33 +38,53 @@ pub struct CommandVerdict {
     pub verdict: Verdict,
     /// The reason, as a clause about the command without a full stop.
     pub why: String,
+    /// Whether a rule requires approval, even if the workspace's settings allow all commands.
+    #[serde(default)]
+    pub is_required: bool,
 }
 
 impl CommandVerdict {
     fn ask(why: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Ask, why: why.into() }
+        Self { verdict: Verdict::Ask, why: why.into(), is_required: false }
     }
 }
 
-/// The verdict of the rules on a command line.
-pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
+/// The verdict of the rules on a command line that runs in this folder of the workspace: empty for the top, `None` if it
+/// is unknown.
+pub fn judge(line: &str, folder: Option<&str>, rules: &CommandRules) -> CommandVerdict {
     let command = Command::parse(line);
     if let Some(rule) = forbidden_by(line, &command, rules, 0) {
         return CommandVerdict {
             verdict: Verdict::Deny,
             why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it"),
+            is_required: true,
         };
+    }
+    if let Some(rule) = rules.unreadable_denial() {
+        let why = format!("the rule {rule:?} of {ALLOWLIST_FILE} cannot be read and may forbid it");
+        return CommandVerdict { is_required: true, ..CommandVerdict::ask(why) };
     }
     if line.chars().any(|c| c != '\t' && (is_invisible(c) || c.is_control())) {
         return CommandVerdict::ask("it has an invisible character");
     }
     let words = match &command {
         Command::Plain(words) => words,
-        Command::NeedsShell(why) => return CommandVerdict::ask(format!("it needs a shell: {why}")),
+        Command::NeedsShell(why) => {
+            let parts = words::parts(line);
+            let is_required = parts.iter().any(|words| rules.approval_rule(words).is_some());
+            return CommandVerdict { is_required, ..CommandVerdict::ask(format!("it needs a shell: {why}")) };
+        }
     };
-    let Some(rule) = rules.allowing(words) else {
-        return CommandVerdict::ask(match rules.approval_rule(words) {
-            Some(rule) => format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval"),
+    let Some(rule) = rules.allowing(words, folder) else {
+        if let Some(rule) = rules.approval_rule(words) {
+            let why = format!("the rule {rule:?} of {ALLOWLIST_FILE} requires approval");
+            return CommandVerdict { is_required: true, ..CommandVerdict::ask(why) };
+        }
+        return CommandVerdict::ask(match rules.allowing_elsewhere(words) {
+            Some((rule, holds_in)) => {
+                let holds_in = if holds_in.is_empty() { "the top of the workspace" } else { holds_in };
+                format!("the rule {:?} of {ALLOWLIST_FILE} holds in {holds_in} only", words::join(rule))
+            }
             None => format!("no rule of {ALLOWLIST_FILE} allows it"),
         });
     };
@@ -71,13 +97,32 @@ pub fn judge(line: &str, rules: &CommandRules) -> CommandVerdict {
     }
 }
 
+/// A command line with the folder in which it runs, as the target of a permission: a permission holds in one folder. The
+/// line is one that [`words::join`] wrote, so that brackets outside of quotes are only those added here.
+pub fn located(line: &str, folder: Option<&str>) -> String {
+    match folder {
+        Some("") => line.to_owned(),
+        Some(folder) => format!("{line} (in {folder}/)"),
+        None => format!("{line} (in an unknown folder)"),
+    }
+}
+
+/// The command line and the folder of a [`located`] target; `None` if the folder is unknown.
+pub fn line_and_folder(target: &str) -> Option<(&str, &str)> {
+    if target.ends_with(" (in an unknown folder)") {
+        return None;
+    }
+    let located = target.strip_suffix("/)").and_then(|located| located.rsplit_once(" (in "));
+    Some(located.unwrap_or((target, "")))
+}
+
 /// A rule that covers this command and similar ones and may be offered to a person. It is a prefix of the command, and
 /// `None` for commands that need a shell, start other programs or run given code.
 pub fn pattern_for(line: &str) -> Option<String> {
     let Command::Plain(words) = Command::parse(line) else { return None };
     let pattern = words::join(wrapper_programs::pattern_of(&words)?);
     let (rules, problems) = CommandRules::parse(&with_rule("", &pattern).ok()?);
-    let is_covered = problems.is_empty() && judge(line, &rules).verdict == Verdict::Allow;
+    let is_covered = problems.is_empty() && judge(line, Some(""), &rules).verdict == Verdict::Allow;
     is_covered.then_some(pattern)
 }
 
@@ -99,7 +144,7 @@ pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
 
 fn allowed(rule: &[String]) -> CommandVerdict {
     let why = format!("the rule {:?} of {ALLOWLIST_FILE} allows it", words::join(rule));
-    CommandVerdict { verdict: Verdict::Allow, why }
+    CommandVerdict { verdict: Verdict::Allow, why, is_required: false }
 }
 
 /// The maximum depth of commands within commands that is searched for denied ones.
@@ -110,6 +155,9 @@ const MAX_DEPTH: usize = 4;
 fn forbidden_by(line: &str, command: &Command, rules: &CommandRules, depth: usize) -> Option<String> {
     if !rules.forbids_anything() || depth > MAX_DEPTH {
         return None;
+    }
+    if let Some(rule) = rules.expression_forbidding(line) {
+        return Some(rule);
     }
     let parts: Vec<Vec<String>> = match command {
         Command::Plain(words) => vec![words.clone()],

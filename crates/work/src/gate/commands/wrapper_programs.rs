@@ -1,625 +1,80 @@
 //! Programs that start other programs or execute code in their options, which a rule for their first word never
-//! covers. Pure.
+//! covers; and the words that a rule for any other program covers. Pure.
+
+use super::known_programs::{self, name_of};
 
 /// Programs that start any program they are given. Only a rule with the whole command covers them.
+#[rustfmt::skip]
 const LAUNCHERS: &[&str] = &[
-    ".",
-    "at",
-    "batch",
-    "builtin",
-    "busybox",
-    "chpst",
-    "chroot",
-    "chrt",
-    "command",
-    "coproc",
-    "cpulimit",
-    "crontab",
-    "daemonize",
-    "dbus-run-session",
-    "doas",
-    "entr",
-    "env",
-    "eval",
-    "exec",
-    "expect",
-    "fakeroot",
-    "firejail",
-    "flock",
-    "gdb",
-    "hyperfine",
-    "ionice",
-    "ld.so",
-    "ltrace",
-    "machinectl",
-    "nice",
-    "nohup",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "perf",
-    "pkexec",
-    "proot",
-    "runuser",
-    "run-parts",
-    "screen",
-    "script",
-    "setarch",
-    "setpriv",
-    "setsid",
-    "socat",
-    "source",
-    "ssh",
-    "sshpass",
-    "start-stop-daemon",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "tmux",
-    "toybox",
-    "trap",
-    "unbuffer",
-    "unshare",
-    "valgrind",
-    "watch",
-    "watchexec",
-    "xargs",
-    "xterm",
-    "bwrap",
-    "linux32",
-    "linux64",
-    "rlwrap",
-    "catchsegv",
-    "xvfb-run",
-    "dtach",
-    "mosh",
-    "rsh",
-    "telnet",
-    "nc",
-    "ncat",
-    "netcat",
-    "inotifywait",
-    "incron",
-    "osascript",
-    "open",
-    "xdg-open",
-    "start",
-    "cmd",
-    "cmd.exe",
-    "powershell",
-    "pwsh",
-    "powershell.exe",
-    "wsl",
+    ".", "aarch64", "armv7l", "at", "batch", "builtin", "bundle", "bunx", "busybox", "bwrap", "catatonit",
+    "catchsegv", "ccache", "cgexec", "cgroup-exec", "chpst", "chronic", "chroot", "chrt", "cmd", "cmd.exe", "command",
+    "conda", "coproc", "cpulimit", "crontab", "cross-env", "daemonize", "dbus-launch", "dbus-run-session", "direnv",
+    "distcc", "doas", "dotenv", "dotenvx", "dtach", "dumb-init", "eatmydata", "entr", "env", "env-cmd", "envdir",
+    "envuidgid", "eval", "exec", "expect", "fakeroot", "faketime", "firejail", "flock", "fzf", "gosu", "hyperfine",
+    "i386", "i486", "i586", "i686", "ifne", "incron", "inotifywait", "ionice", "ld.so", "linux32", "linux64",
+    "ltrace", "machinectl", "mamba", "minijail0", "mosh", "mpirun", "nc", "ncat", "netcat", "nice", "nix-shell",
+    "nohup", "npx", "nsenter", "nsjail", "numactl", "open", "osascript", "parallel", "parallel-ssh", "pdsh", "perf",
+    "pipenv", "pipx", "pkexec", "powershell", "powershell.exe", "prlimit", "proot", "proxychains", "proxychains4",
+    "pwsh", "rlwrap", "rsh", "run-parts", "run0", "runsv", "runuser", "sccache", "screen", "script", "scriptreplay",
+    "sem", "setarch", "setpriv", "setsid", "setuidgid", "socat", "softlimit", "source", "ssh", "ssh-agent", "sshpass",
+    "start", "start-stop-daemon", "startx", "stdbuf", "strace", "su", "su-exec", "sudo", "systemd-inhibit",
+    "systemd-run", "taskset", "telnet", "time", "timeout", "tini", "tmux", "torchrun", "torify", "toybox", "trap",
+    "tsocks", "uname26", "unbuffer", "unshare", "uvx", "valgrind", "vipe", "watch", "watchexec", "with-contenv",
+    "wsl", "x86_64", "xargs", "xdg-open", "xinit", "xterm", "xvfb-run",
 ];
 
-/// Programs that run code they are given. A rule covers them only if it contains the code's file.
-const INTERPRETERS: &[&str] = &[
-    "ash",
-    "bash",
-    "bun",
-    "csh",
-    "dash",
-    "deno",
-    "elvish",
-    "erl",
-    "fish",
-    "gawk",
-    "awk",
-    "mawk",
-    "nawk",
-    "ghci",
-    "groovy",
-    "guile",
-    "irb",
-    "java",
-    "jshell",
-    "julia",
-    "ksh",
-    "lua",
-    "luajit",
-    "m4",
-    "node",
-    "nodejs",
-    "nu",
-    "ocaml",
-    "octave",
-    "perl",
-    "php",
-    "pry",
-    "pypy",
-    "pypy3",
-    "python",
-    "python2",
-    "python3",
-    "R",
-    "Rscript",
-    "ruby",
-    "runghc",
-    "scala",
-    "sh",
-    "swipl",
-    "tclsh",
-    "ts-node",
-    "tsx",
-    "wish",
-    "xonsh",
-    "zsh",
-    "ipython",
-    "bc",
-    "dc",
-    "gnuplot",
-    "sqlite3",
-    "psql",
-    "mysql",
-    "mariadb",
-    "mongosh",
-    "redis-cli",
-    "ed",
-    "ex",
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "emacs",
-    "nano",
-    "pico",
-    "less",
-    "more",
-    "most",
-    "man",
-    "info",
-    "ftp",
-    "sftp",
-    "gimp",
-    "sed",
-    "gsed",
+/// Programs that run a script: a rule covers them only if it names the script, to which all further words belong.
+#[rustfmt::skip]
+const SCRIPT_INTERPRETERS: &[&str] = &[
+    "ash", "bash", "csh", "dash", "elvish", "fish", "groovy", "guile", "java", "julia", "ksh", "lua", "luajit",
+    "node", "nodejs", "nu", "ocaml", "perl", "php", "pypy", "pypy3", "python", "python2", "python3", "Rscript",
+    "ruby", "runghc", "scala", "sh", "swipl", "tclsh", "ts-node", "tsx", "wish", "xonsh", "zsh",
+];
+
+/// Programs that run code in their first word: a rule covers them only if it contains the code.
+const CODE_INTERPRETERS: &[&str] = &["awk", "gawk", "gsed", "mawk", "nawk", "sed"];
+
+/// Programs that can run code in any word, also after the name of a file: only a rule with the whole command covers
+/// them.
+#[rustfmt::skip]
+const CONSOLES: &[&str] = &[
+    "bc", "dc", "duckdb", "ed", "emacs", "erl", "ex", "ftp", "gdb", "ghci", "gimp", "gnuplot", "info", "ipython",
+    "irb", "jshell", "less", "lldb", "m4", "man", "mariadb", "mongosh", "more", "most", "mysql", "nano", "nvim",
+    "octave", "pico", "pry", "psql", "R", "redis-cli", "sftp", "sqlite3", "vi", "view", "vim",
+];
+
+/// Those of [`CONSOLES`] whose files are data.
+#[rustfmt::skip]
+const DATA_CONSOLES: &[&str] = &[
+    "duckdb", "ed", "emacs", "ex", "ftp", "info", "less", "man", "mariadb", "more", "most", "mysql", "nano", "nvim",
+    "pico", "psql", "redis-cli", "sftp", "sqlite3", "vi", "view", "vim",
 ];
 
 /// Programs whose rule must name a subcommand, one word more than the program: `docker ps`, `cargo test`.
+#[rustfmt::skip]
 const WITH_SUBCOMMANDS: &[&str] = &[
-    "ansible",
-    "ansible-playbook",
-    "apt",
-    "apt-get",
-    "aws",
-    "az",
-    "brew",
-    "bundle",
-    "cargo",
-    "choco",
-    "composer",
-    "conda",
-    "dnf",
-    "docker",
-    "docker-compose",
-    "dotnet",
-    "gcloud",
-    "gem",
-    "gh",
-    "git",
-    "glab",
-    "go",
-    "gradle",
-    "helm",
-    "hg",
-    "just",
-    "kubectl",
-    "make",
-    "gmake",
-    "mvn",
-    "nix",
-    "nix-shell",
-    "npm",
-    "npx",
-    "ninja",
-    "meson",
-    "cmake",
-    "pacman",
-    "pip",
-    "pip3",
-    "pipx",
-    "pnpm",
-    "podman",
-    "poetry",
-    "rake",
-    "rustup",
-    "snap",
-    "stack",
-    "svn",
-    "systemctl",
-    "terraform",
-    "tox",
-    "nox",
-    "uv",
-    "uvx",
-    "vagrant",
-    "yarn",
-    "yum",
-    "zypper",
-    "cabal",
-    "mix",
-    "rebar3",
-    "lerna",
-    "nx",
-    "turbo",
-    "sbt",
-    "bazel",
-    "buck",
-    "pants",
-    "ctest",
-    "pytest",
-    "jest",
-    "mocha",
+    "ansible", "ansible-playbook", "apt", "apt-get", "artisan", "aws", "az", "bazel", "brew", "buck", "bun", "cabal",
+    "cargo", "choco", "cmake", "composer", "ctest", "deno", "dnf", "docker", "docker-compose", "doit", "dotnet",
+    "fab", "gcloud", "gem", "gh", "git", "glab", "gmake", "go", "gradle", "hatch", "helm", "hg", "invoke", "ip",
+    "jest", "just", "kubectl", "launchctl", "lerna", "make", "meson", "mix", "mocha", "mvn", "ninja", "nix", "nox",
+    "npm", "nx", "openssl", "pacman", "pants", "pdm", "pip", "pip3", "pnpm", "podman", "poetry", "pytest", "rails",
+    "rake", "rebar3", "rustup", "rye", "sbt", "snap", "stack", "svn", "systemctl", "task", "terraform", "tmutil",
+    "tox", "turbo", "uv", "vagrant", "vitest", "yarn", "yum", "zypper",
 ];
-
-/// Options with which a program starts another one, reads code, or writes to a given place. Each matches as a prefix of
-/// a word; a long option is also matched by every abbreviation that GNU accepts.
-const OPTIONS: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "-c",
-            "--upload-pack",
-            "-u",
-            "--receive-pack",
-            "--exec",
-            "-x",
-            "--ext-diff",
-            "--textconv",
-            "--output",
-            "-O",
-            "--open-files-in-pager",
-            "--template",
-            "--upload-archive",
-            "--remote",
-            "--tool",
-            "--extcmd",
-            "--signed",
-            "--gpg-sign",
-            "-S",
-            "--config",
-            "--edit",
-            "-e",
-            "--separate-git-dir",
-            "--reference",
-            "--interactive",
-            "-i",
-            "--recurse-submodules",
-            "--no-index",
-            "ext::",
-            "--work-tree",
-            "--git-dir",
-            "--exec-path",
-            "--config-env",
-        ],
-    ),
-    (
-        "find",
-        &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"],
-    ),
-    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
-    ("fdfind", &["-x", "-X", "--exec", "--exec-batch"]),
-    ("rg", &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"]),
-    ("ag", &["--pager"]),
-    (
-        "tar",
-        &[
-            "--checkpoint-action",
-            "--to-command",
-            "--use-compress-program",
-            "-I",
-            "--rsh-command",
-            "--rmt-command",
-            "--info-script",
-            "--new-volume-script",
-            "-F",
-            "--absolute-names",
-            "-P",
-            "-x",
-            "--extract",
-            "--get",
-            "x",
-            "--transform",
-            "--one-top-level",
-            "--directory",
-            "-C",
-            "-f",
-            "--file",
-            "c",
-            "-c",
-            "--create",
-        ],
-    ),
-    ("bsdtar", &["--use-compress-program", "-x", "x", "-C", "-c", "c"]),
-    ("zip", &["-T", "-TT", "--unzip-command", "--test"]),
-    ("unzip", &["-d", "-o"]),
-    ("7z", &["-o", "x", "e"]),
-    ("cpio", &["--rsh-command", "--to-stdout", "-i", "-F"]),
-    ("rsync", &["-e", "--rsh", "--rsync-path", "--remote-option", "-M", "--delete", "--remove-source-files"]),
-    ("scp", &["-o", "-S", "-F", "-D"]),
-    ("sort", &["--compress-program", "-o", "--output", "-T", "--files0-from"]),
-    ("uniq", &[]),
-    ("split", &["--filter"]),
-    ("grep", &["-f", "--file", "--devices"]),
-    ("ls", &["--hyperlink-command"]),
-    ("ps", &["--pager"]),
-    ("tee", &[""]),
-    ("dd", &["of=", "if="]),
-    (
-        "curl",
-        &[
-            "-K",
-            "--config",
-            "-o",
-            "-O",
-            "--output",
-            "--remote-name",
-            "-T",
-            "--upload-file",
-            "-d",
-            "--data",
-            "-F",
-            "--form",
-            "--engine",
-            "--proxy",
-            "-x",
-            "--unix-socket",
-            "-u",
-            "--netrc",
-            "-J",
-        ],
-    ),
-    (
-        "wget",
-        &[
-            "-O",
-            "--output-document",
-            "--use-askpass",
-            "--execute",
-            "-e",
-            "-i",
-            "--input-file",
-            "--post-file",
-            "-P",
-            "--directory-prefix",
-            "--config",
-        ],
-    ),
-    ("openssl", &["-engine", "-provider", "-out", "-config", "engine"]),
-    ("date", &["-s", "--set", "-f", "--file"]),
-    ("hostname", &["-F", "--file", "-b"]),
-    ("ip", &["-b", "-batch", "-force", "netns", "vrf"]),
-    ("ifconfig", &["up", "down"]),
-    ("tail", &["--pid"]),
-    ("diff", &["--to-file", "--from-file", "-l", "--paginate"]),
-    ("patch", &[""]),
-    ("file", &["-C", "-m", "--magic-file", "--compile", "-f"]),
-    (
-        "pytest",
-        &[
-            "-p",
-            "-c",
-            "--rootdir",
-            "--override-ini",
-            "-o",
-            "--pdb",
-            "--pdbcls",
-            "--confcutdir",
-            "--junitxml",
-            "--pastebin",
-        ],
-    ),
-    (
-        "cargo",
-        &[
-            "--config",
-            "-Z",
-            "--manifest-path",
-            "--target-dir",
-            "+",
-            "-C",
-            "--out-dir",
-            "--artifact-dir",
-            "--lockfile-path",
-        ],
-    ),
-    ("rustc", &["-C", "-o", "--out-dir", "-Z", "--codegen", "--extern"]),
-    ("gcc", &["-o", "-wrapper", "-fplugin", "-B", "-specs", "@", "-x"]),
-    ("cc", &["-o", "-wrapper", "-fplugin", "-B", "-specs", "@", "-x"]),
-    ("g++", &["-o", "-wrapper", "-fplugin", "-B", "-specs", "@", "-x"]),
-    ("clang", &["-o", "-fplugin", "-B", "-Xclang", "@", "-x"]),
-    ("go", &["-exec", "-toolexec", "-o", "-C", "-modfile", "-overlay", "-vettool", "-ldflags", "-gcflags"]),
-    (
-        "make",
-        &[
-            "-f",
-            "--file",
-            "--makefile",
-            "-C",
-            "--directory",
-            "--eval",
-            "-E",
-            "-I",
-            "--include-dir",
-            "SHELL=",
-            "MAKEFLAGS=",
-            "CC=",
-            "CXX=",
-        ],
-    ),
-    ("gmake", &["-f", "--file", "--makefile", "-C", "--directory", "--eval", "-E", "-I", "SHELL=", "MAKEFLAGS="]),
-    ("cmake", &["-P", "-E", "-D", "-C", "-G", "--build", "--toolchain"]),
-    (
-        "npm",
-        &[
-            "--script-shell",
-            "--prefix",
-            "-C",
-            "--node-options",
-            "--globalconfig",
-            "--userconfig",
-            "--call",
-            "-c",
-            "--shell",
-            "--scripts-prepend-node-path",
-            "--git",
-        ],
-    ),
-    ("yarn", &["--cwd", "--use-yarnrc", "--script-shell"]),
-    ("pnpm", &["--dir", "-C", "--shell-mode", "-c", "--script-shell"]),
-    (
-        "docker",
-        &[
-            "--privileged",
-            "-v",
-            "--volume",
-            "--mount",
-            "-H",
-            "--host",
-            "--config",
-            "--context",
-            "--entrypoint",
-            "--pid",
-            "--device",
-            "--cap-add",
-            "--security-opt",
-            "-c",
-            "--net",
-            "--network",
-        ],
-    ),
-    (
-        "podman",
-        &[
-            "--privileged",
-            "-v",
-            "--volume",
-            "--mount",
-            "--url",
-            "--identity",
-            "--entrypoint",
-            "--pid",
-            "--device",
-            "--cap-add",
-            "--security-opt",
-            "--hooks-dir",
-            "--runtime",
-            "--net",
-            "--network",
-            "--root",
-            "--module",
-        ],
-    ),
-    ("kubectl", &["--kubeconfig", "--as", "--token", "--server", "-s", "--exec-", "--context"]),
-    ("systemctl", &["--root", "-H", "--host", "-M", "--machine", "edit"]),
-    ("journalctl", &["--root", "--vacuum-size", "--vacuum-time", "--rotate", "--flush"]),
-    ("terraform", &["-chdir", "-var-file", "-backend-config", "-plugin-dir"]),
-    ("gh", &["--jq", "alias", "extension", "api"]),
-    ("jq", &["-f", "--from-file", "-L"]),
-    ("yq", &["-i", "--inplace", "--from-file"]),
-    ("column", &[]),
-    (
-        "pip",
-        &[
-            "--index-url",
-            "-i",
-            "--extra-index-url",
-            "-e",
-            "--editable",
-            "-r",
-            "--requirement",
-            "--target",
-            "-t",
-            "--prefix",
-            "--root",
-            "--python",
-            "-f",
-            "--find-links",
-        ],
-    ),
-    (
-        "pip3",
-        &[
-            "--index-url",
-            "-i",
-            "--extra-index-url",
-            "-e",
-            "--editable",
-            "-r",
-            "--requirement",
-            "--target",
-            "-t",
-            "--prefix",
-            "--root",
-            "--python",
-            "-f",
-            "--find-links",
-        ],
-    ),
-    ("cp", &["--target-directory", "-t"]),
-    ("mv", &["--target-directory", "-t"]),
-    ("install", &["--strip-program", "-t"]),
-    ("ln", &["-t"]),
-    ("mount", &[""]),
-    ("logger", &["-f", "-n"]),
-    ("wc", &["--files0-from"]),
-    ("du", &["--files0-from", "-X"]),
-    ("shuf", &["-o", "--output", "--random-source"]),
-    ("base64", &[]),
-    ("xxd", &["-r"]),
-    ("strings", &["@"]),
-    ("nmap", &["--script", "-iL", "-oN", "-oX", "-oA", "-oG", "--datadir", "--resume"]),
-    ("tcpdump", &["-z", "-w", "-r", "-F"]),
-    ("zgrep", &[]),
-    ("ffmpeg", &["-i", "-f", "-y"]),
-    ("convert", &["@"]),
-    ("latex", &["-shell-escape", "--shell-escape", "-output-directory"]),
-    ("pdflatex", &["-shell-escape", "--shell-escape", "-output-directory"]),
-    (
-        "pandoc",
-        &[
-            "-F",
-            "--filter",
-            "-L",
-            "--lua-filter",
-            "-o",
-            "--output",
-            "--pdf-engine",
-            "--extract-media",
-            "-d",
-            "--defaults",
-        ],
-    ),
-];
-
-/// The name of a program without its folder and without the extension `.exe`.
-pub fn name_of(program: &str) -> &str {
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-    name.strip_suffix(".exe").unwrap_or(name)
-}
 
 fn is_one_of(list: &[&str], program: &str) -> bool {
     let name = name_of(program);
-    let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let versionless = known_programs::versionless(name);
     list.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(versionless))
 }
 
-/// The words of a rule for commands like this one that may be offered to a person: the program, and its subcommand if
-/// it has any. `None` for programs that start others or run given code.
+/// The words of a rule for commands like this one that may be offered to a person. `None` unless the program, or its
+/// subcommand, is known only to read.
 pub fn pattern_of(words: &[String]) -> Option<&[String]> {
-    let program = words.first()?;
-    let is_plain = name_of(program) == *program && !is_one_of(LAUNCHERS, program) && !is_one_of(INTERPRETERS, program);
-    let length = if is_one_of(WITH_SUBCOMMANDS, program) { 2 } else { 1 };
-    let pattern = words.get(..length).filter(|_| is_plain)?;
-    let names_an_act =
-        |word: &String| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_.:+".contains(c));
-    let is_open = pattern.iter().all(names_an_act) && pattern.iter().skip(1).all(|word| !word.starts_with('-'));
-    (is_open && uncovered_reason(words, pattern).is_none()).then_some(pattern)
+    let known = known_programs::find(words).filter(|known| known.is_read_only)?;
+    let pattern = &words[..known.length()];
+    let is_plain = name_of(&pattern[0]) == pattern[0] && known.is_exactly(&pattern[0]);
+    (is_plain && uncovered_reason(words, pattern).is_none()).then_some(pattern)
 }
 
 /// The reason why a rule does not cover a command that begins with its words; `None` if it does.
@@ -629,57 +84,76 @@ pub fn uncovered_reason(words: &[String], rule: &[String]) -> Option<String> {
     if is_one_of(LAUNCHERS, program) {
         return Some(format!("{name} starts other programs, so the rule must contain the whole command"));
     }
+    if is_one_of(CONSOLES, program) {
+        return Some(format!("{name} can run code in any word, so the rule must contain the whole command"));
+    }
     // A word that a rule leaves open with a wildcard does not count as part of the rule.
-    let second = words.get(1).filter(|word| rule.get(1) == Some(word) && !word.contains('*'));
-    let is_interpreter = is_one_of(INTERPRETERS, program);
-    if is_interpreter && second.is_none_or(|file| file.starts_with(['-', '+', '/'])) {
+    let is_literal = |at: usize| rule.get(at).is_some_and(|word| !word.contains('*'));
+    let second = words.get(1).filter(|_| is_literal(1));
+    let runs_script = is_one_of(SCRIPT_INTERPRETERS, program);
+    if (runs_script || is_one_of(CODE_INTERPRETERS, program))
+        && second.is_none_or(|file| file.starts_with(['-', '+', '/']))
+    {
         return Some(format!("{name} runs what it is given, so the rule must name the file that it runs"));
     }
-    if is_one_of(WITH_SUBCOMMANDS, program) && second.is_none() {
+    if (is_one_of(WITH_SUBCOMMANDS, program) || known_programs::has_subcommands(program)) && second.is_none() {
         return Some(format!("{name} does many things, so the rule must say which"));
     }
-    if is_interpreter {
-        // Arguments after the file belong to that file.
-        return None;
+    let dashed = known_programs::with_dashes(words);
+    let words = dashed.as_deref().unwrap_or(words);
+    let is_open = |at: usize| !is_literal(at);
+    let Some(known) = known_programs::find(words) else {
+        // Further words belong to a script of the workspace that is started directly, or that is named.
+        let is_script = runs_script || program.contains('/') && !program.starts_with(['/', '~']);
+        let open = words.iter().enumerate().skip(1).find(|(at, _)| is_open(*at)).filter(|_| !is_script);
+        return open.map(|(_, word)| format!("the effect of {word:?} on {name} is unknown"));
+    };
+    if !(1..known.length()).all(is_literal) {
+        return Some(format!("{name} does many things, so the rule must say which"));
     }
-    let options = OPTIONS.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, options)| options);
-    let is_open = |at: usize| rule.get(at).is_none_or(|word| word.contains('*'));
-    let open = words.iter().enumerate().skip(1).filter(|(at, _)| is_open(*at)).map(|(_, word)| word);
-    let odd = open.into_iter().find(|word| options.iter().any(|option| is_option(word, option)));
-    odd.map(|word| format!("{name} {word} can do more than {name} alone"))
+    let odd = known.first_unknown(words, rule.len(), is_open);
+    odd.map(|at| format!("{name} with {:?} can do more than {name} alone", words[at]))
 }
 
-/// Whether a word is this option: followed by a value, combined with other short options, or abbreviated as GNU
-/// accepts.
-fn is_option(word: &str, option: &str) -> bool {
-    if option.is_empty() || word == option {
-        return true;
-    }
-    let bare = word.split('=').next().unwrap_or(word);
-    if let Some(long) = option.strip_prefix("--") {
-        return bare
-            .strip_prefix("--")
-            .is_some_and(|given| given.len() >= 2 && (long.starts_with(given) || given == long));
-    }
-    let is_single = option.len() == 2 && option.starts_with('-');
-    if is_single {
-        let letter = option.as_bytes()[1] as char;
-        return word.starts_with('-') && !word.starts_with("--") && word[1..].contains(letter);
-    }
-    word.starts_with(option)
+/// Whether a rule for this command holds in every folder: its program only reads files, and does not follow settings in
+/// the folder.
+pub fn holds_everywhere(words: &[String]) -> bool {
+    known_programs::find(words).is_some_and(|known| known.is_read_only && !known.is_exactly("git"))
+}
+
+/// Whether a program starts others, or runs a script.
+pub fn starts_others(program: &str) -> bool {
+    is_one_of(LAUNCHERS, program) || is_one_of(SCRIPT_INTERPRETERS, program)
+}
+
+/// Whether the further words of a command are known not to be run.
+pub fn is_known_reader(words: &[String]) -> bool {
+    let program = words.first().map_or("", String::as_str);
+    let runs_words = starts_others(program) || is_one_of(CONSOLES, program);
+    is_one_of(CODE_INTERPRETERS, program) || !runs_words && known_programs::find(words).is_some()
+}
+
+/// Whether a program can run code, but takes the files that it names as data.
+pub fn is_data_console(program: &str) -> bool {
+    is_one_of(DATA_CONSOLES, program)
+}
+
+/// Whether a rule with these words can never cover a command, because its program needs more words.
+pub fn covers_nothing(rule: &[String]) -> bool {
+    rule.len() == 1 && uncovered_reason(rule, rule).is_some()
 }
 
 /// The indices at which a program name can be in a command: the first word, and words after one that starts other
-/// programs.
+/// programs, or that has an option that may start them.
 pub fn program_positions(words: &[String]) -> Vec<usize> {
     let begins = words.iter().position(|word| !word.contains('=') || word.starts_with('=')).unwrap_or(0);
     let Some(program) = words.get(begins) else { return Vec::new() };
-    let starts_others = is_one_of(LAUNCHERS, program) || is_one_of(INTERPRETERS, program);
-    let runs_by_option = words.iter().any(|word| {
-        let options = OPTIONS.iter().find(|(known, _)| *known == name_of(program));
-        word.starts_with("-exec")
-            || word.starts_with("-ok")
-            || options.is_some_and(|(_, all)| all.iter().any(|option| !option.is_empty() && is_option(word, option)))
-    });
-    if starts_others || runs_by_option { (begins..words.len()).collect() } else { vec![begins] }
+    let lists = [LAUNCHERS, SCRIPT_INTERPRETERS, CODE_INTERPRETERS, CONSOLES];
+    let starts_others = lists.iter().any(|list| is_one_of(list, program));
+    let command = &words[begins..];
+    let has_unknown_option = match known_programs::find(command) {
+        Some(known) => known.has_unknown_option(command),
+        None => command.iter().any(|word| word.starts_with('-')),
+    };
+    if starts_others || has_unknown_option { (begins..words.len()).collect() } else { vec![begins] }
 }

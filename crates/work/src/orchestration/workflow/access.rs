@@ -18,7 +18,7 @@ use crate::agent::{Profiles, Roster};
 use crate::base::hash::content_hash;
 use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Problem, RunTag, Seq, Severity};
-use crate::kernel::{Kernel, WorkOrder, WorkTerms, WorkWanted};
+use crate::kernel::{Kernel, WorkFileRights, WorkOrder, WorkTerms, WorkWanted};
 use crate::log::events::{Warning, WorkflowStep};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{MemoryAct, MemoryEdit};
@@ -37,7 +37,7 @@ const BYTES_PER_WRITE: u64 = 64 * 1024;
 
 /// Everything in the room that workflows access.
 #[derive(SystemParam)]
-pub(super) struct RunsAccess<'w> {
+pub(super) struct RunsAccess<'w, 's> {
     pub(super) clock: Res<'w, SimClock>,
     pub(super) settings: Res<'w, WorkflowSettings>,
     pub(super) kernel: Res<'w, Kernel>,
@@ -45,6 +45,7 @@ pub(super) struct RunsAccess<'w> {
     pub(super) log: ResMut<'w, EventLog>,
     profiles: Res<'w, Profiles>,
     roster: Res<'w, Roster>,
+    file_rights: WorkFileRights<'w, 's>,
     start: Option<Res<'w, RoomStart>>,
     orders: MessageWriter<'w, WorkOrder>,
     files: MessageWriter<'w, FileOrder>,
@@ -53,7 +54,7 @@ pub(super) struct RunsAccess<'w> {
     reviews: MessageWriter<'w, RunReview>,
 }
 
-impl RunsAccess<'_> {
+impl RunsAccess<'_, '_> {
     /// The tag of this run of the room, for keys created in it.
     pub(super) fn room(&self) -> RunTag {
         RunTag::of(self.log.run())
@@ -154,13 +155,14 @@ impl RunsAccess<'_> {
             WorkflowAction::End { activation } => {
                 self.orders.write(WorkOrder::End { activation, why: "its workflow was stopped".to_owned() });
             }
-            WorkflowAction::Read { order, path, agent, .. } => {
+            WorkflowAction::Read { order, path, agent, thread, .. } => {
+                let rights = self.file_rights.reading(&self.kernel, thread, &agent, &path);
                 self.files.write(FileOrder {
                     key: format!("{READS}{order}").into(),
                     author: Author::agent(&agent),
                     activation: None,
                     operation: FileOperation::Read { path },
-                    rights: FileRights { records_of: Some(String::new()), ..FileRights::default() },
+                    rights,
                     cause,
                     worktree: None,
                 });

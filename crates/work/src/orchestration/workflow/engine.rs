@@ -70,8 +70,10 @@ pub enum WorkflowAction {
         order: Id,
         /// The path of the file.
         path: String,
-        /// The id of the agent that wrote it.
+        /// The id of the agent that wrote it, with whose rights it is read.
         agent: Id,
+        /// The session in which it wrote it.
+        thread: ActivationKey,
     },
 }
 
@@ -185,8 +187,8 @@ impl Run {
                     let again = if part.was_asked_again { "/again" } else { "" };
                     effects.extend(left.iter().filter_map(|output| {
                         let order = format!("{names}/{output}{again}").into();
-                        let (path, agent) = (files.get(output)?.clone(), work.agent.clone());
-                        Some(WorkflowAction::Read { at, output: output.clone(), order, path, agent })
+                        let (path, agent, thread) = (files.get(output)?.clone(), work.agent.clone(), work.thread);
+                        Some(WorkflowAction::Read { at, output: output.clone(), order, path, agent, thread })
                     }));
                 }
                 _ => {}
@@ -239,7 +241,11 @@ impl Run {
             Assignee::Agent { .. } => match &step.for_each {
                 None => self.open_parts(at, vec![Value::Null]),
                 Some(each) => match self.entries(at, each, limits) {
-                    Ok(entries) if entries.is_empty() => self.done(at, now),
+                    Ok(entries) if entries.is_empty() => {
+                        // The parts of an earlier round are not those of this one.
+                        self.steps[at].parts.clear();
+                        self.done(at, now);
+                    }
                     Ok(entries) => self.open_parts(at, entries),
                     Err(why) => {
                         self.steps[at].is_limited = true;

@@ -41,8 +41,12 @@ impl Run {
         let Some(output) = step.outputs.iter().find(|output| meant.as_ref() == Some(&output.name)) else {
             return Err(format!("this step has no output {name:?}; it gives: {}", names.join(", ")));
         };
-        let value = fitted(output.kind, value, limits.output_chars).map_err(|why| format!("{} {why}", output.name))?;
+        let value = fitted(output.kind, value, limits.output_chars);
         let part = self.part_mut(at).ok_or("this work is not a step of a running workflow")?;
+        let value = value.map_err(|why| {
+            part.refused.insert(output.name.clone(), why.clone());
+            format!("{} {why}", output.name)
+        })?;
         part.given.insert(output.name.clone(), value);
         let given = &part.given;
         let left: Vec<&str> = step
@@ -131,7 +135,10 @@ impl Run {
         let missing: Vec<String> = outputs
             .iter()
             .filter(|output| !part.given.contains_key(&output.name) && !is_told(&output.name))
-            .map(|output| format!("{} is missing", output.name))
+            .map(|output| {
+                let why = part.refused.get(&output.name).map_or("is missing", String::as_str);
+                format!("{} {why}", output.name)
+            })
             .collect();
         let wrong: Vec<String> = wrong.into_iter().chain(missing).collect();
         if wrong.is_empty() {

@@ -119,6 +119,9 @@ pub struct Part {
     /// Its outputs so far.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub given: BTreeMap<String, Value>,
+    /// Why the values that its agent last gave for other outputs were not accepted, by output.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, String>,
     /// The current work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<PartWork>,

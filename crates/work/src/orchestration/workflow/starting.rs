@@ -24,7 +24,7 @@ const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
 
 /// Starts a run of this workflow. The error has the reason and what to do.
 fn start_run(
-    room: &mut RunsAccess<'_>,
+    room: &mut RunsAccess<'_, '_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     (word, mut variables): (&str, BTreeMap<String, String>),
@@ -74,7 +74,7 @@ pub fn missing<'a>(workflow: &'a Workflow, variables: &BTreeMap<String, String>)
 
 /// Applies a person's command about workflows.
 pub(super) fn apply_command(
-    room: &mut RunsAccess<'_>,
+    room: &mut RunsAccess<'_, '_>,
     workflows: &mut Workflows,
     runs: &mut WorkflowRuns,
     command: &WorkflowCommand,
@@ -131,7 +131,7 @@ pub(super) fn apply_command(
 }
 
 /// Applies a person's change in the graph; the file is saved like one that the person edits.
-fn change_file(room: &mut RunsAccess<'_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
+fn change_file(room: &mut RunsAccess<'_, '_>, workflows: &mut Workflows, path: &str, edit: &WorkflowEdit) {
     let known = workflows.text(&room.known, path).map(str::to_owned);
     let changed = match &known {
         Some(text) => edit::apply(text, edit),
@@ -158,7 +158,7 @@ pub(super) struct TriggerEvents {
 
 /// Starts workflows that were triggered.
 pub(super) fn start_triggered(
-    room: &mut RunsAccess<'_>,
+    room: &mut RunsAccess<'_, '_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
@@ -208,7 +208,7 @@ pub(super) fn start_triggered(
 }
 
 /// Whether the trigger limit per hour allows another start; warns once if it does not.
-fn may_begin(room: &mut RunsAccess<'_>, timer: &mut Timer, path: &str, now: u64) -> bool {
+fn may_begin(room: &mut RunsAccess<'_, '_>, timer: &mut Timer, path: &str, now: u64) -> bool {
     timer.began.retain(|began| now < began + HOUR_TICKS);
     let most = room.settings.triggered_per_hour as usize;
     if timer.began.len() < most {

@@ -17,6 +17,7 @@ use crate::mind::Ending;
 use crate::schedule::{RoomOpened, RoomPaused};
 use crate::tools::{OrderOutcome, OrderReport, PendingToolOrders, Work};
 use crate::workspace::FileChanged;
+use crate::workspace::trust::StartsHeld;
 use crate::workspace::vfs::{FileAnswer, FileOutcome, FileResult, OutsideChange};
 
 /// Follows the files of workflows, and reports their problems.
@@ -66,7 +67,7 @@ pub(super) fn advance_runs(
         MessageReader<OutsideChange>,
         MessageReader<FileOutcome>,
     ),
-    standstill: Option<Res<RoomPaused>>,
+    (standstill, held): (Option<Res<RoomPaused>>, StartsHeld),
 ) {
     let mut happened = TriggerEvents { is_opened: opened.read().count() > 0, changed: Vec::new() };
     happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
@@ -80,7 +81,7 @@ pub(super) fn advance_runs(
             && *outcome.author.0 != *ROOM
         {
             let (FileResult::Written { path, .. }
-            | FileResult::Deleted { path }
+            | FileResult::Deleted { path, .. }
             | FileResult::Renamed { to: path, .. }) = done;
             happened.changed.push(path.clone());
         }
@@ -90,7 +91,13 @@ pub(super) fn advance_runs(
     }
     // Views must not see a change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_running());
-    advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, standstill.as_deref());
+    advance_all_runs(
+        &mut room,
+        &workflows,
+        runs.bypass_change_detection(),
+        &happened,
+        (standstill.as_deref(), held.holds()),
+    );
     if goes_on || runs.runs.len() != count {
         runs.set_changed();
     }
@@ -101,13 +108,13 @@ fn advance_all_runs(
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
-    standstill: Option<&RoomPaused>,
+    (standstill, are_starts_held): (Option<&RoomPaused>, bool),
 ) {
     if standstill.is_some_and(|standstill| standstill.holds()) {
         return;
     }
     let has_triggers = !workflows.files().is_empty() || !runs.timers.is_empty();
-    if has_triggers {
+    if has_triggers && !are_starts_held {
         start_triggered(room, workflows, runs, happened);
     }
     if runs.runs.is_empty() {

@@ -21,7 +21,7 @@ impl OutputKind {
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => "a text",
-            Self::List => "a list, one entry per line",
+            Self::List => "a list, one entry per line; [] if there are none",
             Self::YesNo => "yes or no",
         }
     }
@@ -32,8 +32,8 @@ impl OutputKind {
             Self::Text if is_empty(&value) => Err("is empty".to_owned()),
             Self::Text => Ok(value),
             Self::List => match list(&value) {
-                Some(entries) if !entries.is_empty() => Ok(Value::Array(entries)),
-                _ => Err("should be a list, one entry per line".to_owned()),
+                Some(entries) => Ok(Value::Array(entries)),
+                None => Err("should be a list, one entry per line".to_owned()),
             },
             Self::YesNo => match yes_or_no(&value) {
                 Some(answer) => Ok(Value::Bool(answer)),
@@ -83,13 +83,17 @@ pub fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// The entries of a list: from a JSON array, a text with one entry per line, or one line with commas.
+/// The entries of a list: from a JSON array, a text with one entry per line, or one line with commas. "None" is a list
+/// without entries.
 pub fn list(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(entries) => Some(entries.clone()),
         Value::String(text) => {
             if let Ok(Value::Array(entries)) = serde_json::from_str::<Value>(text.trim()) {
                 return Some(entries);
+            }
+            if text.trim().trim_matches(['(', ')', '.']).eq_ignore_ascii_case("none") {
+                return Some(Vec::new());
             }
             let lines: Vec<&str> = text.lines().map(bare).filter(|line| !line.is_empty()).collect();
             let entries: Vec<&str> = match lines.as_slice() {
@@ -167,7 +171,12 @@ mod tests {
         }
         assert_eq!(list(&json!("tea")), Some(vec![json!("tea")]));
         assert!(list(&json!("")).is_none() && list(&json!(7)).is_none());
-        assert!(OutputKind::List.fit(json!([])).is_err());
+        for empty in [json!([]), json!("[]"), json!(" [ ]\n"), json!("none"), json!("(None)"), json!("None.")] {
+            assert_eq!(OutputKind::List.fit(empty.clone()), Ok(json!([])), "{empty}");
+        }
+        for missing in [json!(""), json!(" \n"), json!(null)] {
+            assert!(OutputKind::List.fit(missing.clone()).is_err(), "{missing}");
+        }
         assert_eq!(text(&json!(["a", "b\nc"])), "- a\n- b\n  c");
         assert_eq!(OutputKind::Text.fit(json!("  ")), Err("is empty".into()));
     }

@@ -8,11 +8,13 @@ use super::declarations::{CallOrder, SERVERS};
 use crate::gateway::mcp::{McpAnswer, McpCommand, McpEvent, McpFailure, McpFault};
 use crate::gateway::{McpCalls, McpServerStatus, McpServers};
 use crate::schedule::{InputJournal, InputQueue};
+use crate::tools::commands::observer;
 use crate::tools::order::{
     OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage, ToolOrder, ToolOutput,
 };
 use crate::tools::plan::Work;
 use crate::tools::started_orders::StartedOrders;
+use crate::workspace::vfs::FileBridge;
 
 /// The system parameters for messages to and from servers.
 #[derive(SystemParam)]
@@ -21,6 +23,7 @@ pub(in crate::tools) struct ServerMessages<'w> {
     outcomes: ResMut<'w, InputQueue<OrderOutcome>>,
     servers: Res<'w, McpServers>,
     journal: Res<'w, InputJournal>,
+    files: Option<Res<'w, FileBridge>>,
 }
 
 /// Applies the answers of servers, sends calls ordered in an earlier tick, and stops cancelled ones.
@@ -69,8 +72,11 @@ pub(in crate::tools) fn execute_orders(
             NextStep::Answer(news) => outside.outcomes.push(OrderOutcome { key: order.key, news }),
             NextStep::Call(call) => {
                 begun.begin(order.key);
-                let CallOrder { key, request, .. } = *call;
-                outside.calls.send(McpCommand::Call { id: order.key.id(), key, request: Box::new(request) });
+                let CallOrder { key, request, hints, .. } = *call;
+                let (id, request) = (order.key.id(), Box::new(request));
+                let files = outside.files.as_deref().filter(|_| !hints.read_only);
+                let observer = files.and_then(|files| observer(files, order)).map(Box::new);
+                outside.calls.send(McpCommand::Call { id, key, request, observer });
             }
         }
     }

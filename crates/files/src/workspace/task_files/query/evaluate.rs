@@ -126,7 +126,7 @@ fn compare_cells(one: &Cell<'_>, other: &Cell<'_>) -> Ordering {
     }
 }
 
-/// Whether a condition holds for a task. A comparison with a missing value is false; `NOT` and `!=` invert that.
+/// Whether a condition holds for a task. A comparison with a missing value is false, also `!=`; `NOT` inverts that.
 pub fn holds(condition: &Condition, source: &Source, task: &Task) -> bool {
     match condition {
         Condition::And(parts) => parts.iter().all(|part| holds(part, source, task)),
@@ -156,7 +156,7 @@ fn compare(cell: &Cell<'_>, comparison: Comparison, literal: &Literal) -> bool {
     };
     match comparison {
         Comparison::Equal => is_equal(cell, literal),
-        Comparison::NotEqual => !is_equal(cell, literal),
+        Comparison::NotEqual => *cell != Cell::Null && !is_equal(cell, literal),
         Comparison::Greater => ordered(Ordering::is_gt),
         Comparison::Less => ordered(Ordering::is_lt),
         Comparison::GreaterOrEqual => ordered(Ordering::is_ge),

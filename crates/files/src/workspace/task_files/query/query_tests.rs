@@ -48,7 +48,9 @@ fn tasks_are_found_by_their_properties() {
         ("WHERE parent = task-001", "23"),
         ("WHERE depends_on IS NOT NULL", "34"),
         ("WHERE approval_required = true", "3"),
-        ("WHERE approval_required != true", "124"),
+        ("WHERE approval_required != true", ""),
+        ("WHERE NOT approval_required = true", "124"),
+        ("WHERE approval_required IS NULL OR approval_required != true", "124"),
         ("WHERE created < '2026' AND created IS NOT NULL", "1"),
         ("WHERE created > 2024", "1"),
         ("WHERE (id='task-001' OR id='task-002') AND NOT (status=open)", "1"),
@@ -280,7 +282,7 @@ fn holds_plainly(condition: &Condition, task: &Task) -> bool {
             };
             match comparison {
                 Comparison::Equal => equal,
-                Comparison::NotEqual => !equal,
+                Comparison::NotEqual => !texts.is_empty() && !equal,
                 Comparison::Greater => in_order(std::cmp::Ordering::is_gt),
                 Comparison::Less => in_order(std::cmp::Ordering::is_lt),
                 Comparison::GreaterOrEqual => in_order(std::cmp::Ordering::is_ge),

@@ -62,6 +62,9 @@ fn assignment(column: &Column, values: Vec<Literal>, at: usize, value_at: usize)
     let is_null = values == [Literal::Null];
     let change = match column {
         Column::Id if text.trim().is_empty() => return Err(fault(value_at, "an id cannot be empty")),
+        Column::Id if text.contains(|c: char| c.is_whitespace() || c == ',') => {
+            return Err(fault(value_at, "an id has no blanks and commas, so that depends_on can name it"));
+        }
         Column::Id => Change::Field("id".into(), Some(Value::Text(text.into()))),
         Column::Title if text.trim().is_empty() => return Err(fault(value_at, "a task needs a title")),
         Column::Title => Change::Title(text),
@@ -102,11 +105,14 @@ fn value(values: Vec<Literal>, joined: String) -> Option<Value> {
     }
 }
 
-/// Parses names with or without their sign, separated by commas or spaces.
+/// Parses names with or without their sign, separated by commas.
 fn names(text: &str, sign: char, at: usize) -> Parsed<Vec<String>> {
-    let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
     let names: Vec<String> = words.map(|word| word.strip_prefix(sign).unwrap_or(word).to_owned()).collect();
     match names.iter().find(|name| !is_name(name)) {
+        Some(name) if name.contains(' ') => {
+            Err(fault(at, format!("{name:?} is not a valid name: write several as ('a', 'b')")))
+        }
         Some(name) => Err(fault(at, format!("{name:?} is not a valid name: use only letters, digits and _ - . / : +"))),
         None => Ok(names),
     }

@@ -301,7 +301,7 @@ fn done_words(done: &FileResult) -> (Vec<&str>, String) {
     match done {
         FileResult::Written { path, is_new: true, .. } => (vec![path], format!("create {path}")),
         FileResult::Written { path, .. } => (vec![path], format!("write {path}")),
-        FileResult::Deleted { path } => (vec![path], format!("delete {path}")),
+        FileResult::Deleted { path, .. } => (vec![path], format!("delete {path}")),
         FileResult::Renamed { from, to, .. } => (vec![from, to], format!("rename {from} to {to}")),
     }
 }

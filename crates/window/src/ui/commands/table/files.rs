@@ -226,7 +226,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::Files, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Files, "Delete"), (Menu::Folder, "Delete contents…")])
         .only(can_be_deleted)
-        .undone(UndoKind::ByUndo),
+        .undone(UndoKind::ByUndo)
+        .deciding(),
     of("files.fold_all", "Collapse all folders", |_| explorer_command(FilesCommand::FoldAll(true)))
         .menus(&[(Menu::FilesGround, "Collapse all folders")]),
     of("files.unfold_all", "Expand all folders", |_| explorer_command(FilesCommand::FoldAll(false)))

@@ -145,6 +145,9 @@ pub struct CommandInfo {
     pub context: KeyContext,
     /// The menus that contain the command, with its label in each.
     pub menus: &'static [(Menu, &'static str)],
+    /// Whether it decides something that others act on, or takes something away: its shortcuts count only where the
+    /// person has chosen the room or an approval card.
+    pub decides: bool,
     /// Whether the palette lists it.
     pub is_in_palette: bool,
     /// Whether the command applies now.
@@ -167,6 +170,7 @@ impl CommandInfo {
             keys: &[],
             context: KeyContext::NotWriting,
             menus: &[],
+            decides: false,
             is_in_palette: true,
             applies: always,
             checked: |_| None,
@@ -193,6 +197,13 @@ impl CommandInfo {
     #[must_use]
     pub const fn undone(mut self, undone: UndoKind) -> Self {
         self.undone = undone;
+        self
+    }
+
+    /// Marks it as deciding something.
+    #[must_use]
+    pub const fn deciding(mut self) -> Self {
+        self.decides = true;
         self
     }
 
@@ -227,6 +238,15 @@ impl CommandInfo {
     /// Returns the resulting commands; none if it does not apply.
     pub fn run(&self, cx: &CommandContext<'_>) -> Vec<Command> {
         if (self.applies)(cx).is_ok() { (self.make)(cx) } else { Vec::new() }
+    }
+
+    /// Returns where the shortcuts apply, for people.
+    pub fn place(&self) -> &'static str {
+        match self.context {
+            KeyContext::NotWriting if self.decides => "once you chose the card or the room",
+            KeyContext::Room if self.decides => "in the room, once you chose it",
+            context => context.label(),
+        }
     }
 
     /// Returns the label in a menu, if that contains the command.

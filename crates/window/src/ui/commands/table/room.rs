@@ -218,7 +218,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .keys(KeyContext::Room, &[plain(Key::Delete), plain(Key::Backspace)])
         .menus(&[(Menu::Thing, "Delete"), (Menu::Rope, "Delete")])
         .only(can_be_deleted)
-        .undone(UndoKind::ByUndo),
+        .undone(UndoKind::ByUndo)
+        .deciding(),
     of("room.paste", "Paste", |cx| vec![Command::Paste(cx.at.unwrap_or(cx.ui.view.camera.middle))])
         .keys(KeyContext::Room, &[ctrl(Key::V)])
         .menus(&[(Menu::Floor, "Paste")])

@@ -34,7 +34,8 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("pane.graph", "Graph of which agent started which", |_| vec![Command::Show(Tab::Graph)])
         .keys(KeyContext::Everywhere, &[ctrl_shift(Key::G)])
         .menus(&[(Menu::Panes, "Graph")]),
-    of("pane.room", "The room", |_| vec![Command::Show(Tab::Room)])
+    of("pane.room", "The room", |_| vec![Command::Show(Tab::Room), WindowCommand::FocusRoom.into()])
+        .description("Shows the room and gives it the keys")
         .keys(KeyContext::Everywhere, &[ctrl_shift(Key::R)])
         .menus(&[(Menu::Panes, "Room")]),
     of("pane.shelf", "Show shelf", |_| vec![Command::Show(Tab::Shelf)]).menus(&[(Menu::Panes, "Shelf")]),

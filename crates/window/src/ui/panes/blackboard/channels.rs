@@ -15,6 +15,9 @@ use crate::view::collaboration::ChannelView;
 use crate::view::pick::RoomObject;
 use crate::view::theme::{MENU, SPACE};
 
+/// The number of characters of a message that are shown at first.
+const MESSAGE_CHARS: usize = 600;
+
 impl BlackboardPane {
     /// Draws a channel.
     pub(super) fn channel_ui(
@@ -35,7 +38,7 @@ impl BlackboardPane {
             listeners(ui, cx, channel, changes);
             for (number, by, text) in &channel.messages {
                 ui.label(widgets::small(format!("{number} · {}", cx.room.called(by)), theme));
-                ui.label(text);
+                widgets::long_text(ui, number, text, MESSAGE_CHARS, |ui, text| drop(ui.label(text)));
             }
             let draft = self.drafts.entry(channel.name.clone()).or_default();
             let field = widgets::field(ui, draft, &texts::say_in(&channel.name), texts::SEND_TO_LISTENERS);

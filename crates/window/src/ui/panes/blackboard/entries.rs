@@ -10,7 +10,7 @@ use crate::schedule::TICKS_PER_SEC;
 use crate::tools::collaboration::value_of;
 use crate::ui::context::ViewerContext;
 use crate::ui::texts::YOU;
-use crate::ui::widgets;
+use crate::ui::widgets::{self, EditEnd};
 use crate::view::collaboration::{ArchivedEntryView, BoardView, EntryView};
 use crate::view::theme::Theme;
 
@@ -146,7 +146,7 @@ impl BlackboardPane {
                 widgets::name(&change, texts::edit_entry(row.key));
                 if !is_edited && change.clicked() {
                     let (place, key, text) = (row.place, row.key.to_owned(), row.value.to_owned());
-                    self.editing = Some(Editing { place, key, is_new: false, text });
+                    self.editing = Some(Editing { place, key, is_new: false, text, is_focused: false });
                 }
                 let remove = ui.button(texts::REMOVE);
                 widgets::name(&remove, texts::remove_entry(row.key));
@@ -184,17 +184,16 @@ impl BlackboardPane {
     /// Draws the value editor with its buttons.
     pub(super) fn edit_ui(&mut self, ui: &mut Ui, theme: &Theme, row: &Row<'_>, changes: &mut Changes) {
         let Some(editing) = &mut self.editing else { return };
-        widgets::area(ui, &mut editing.text, &texts::value_of(row.key), texts::WHAT_A_VALUE_IS, ROWS);
-        let (value, is_new) = (editing.text.clone(), editing.is_new);
-        ui.horizontal(|ui| {
-            if widgets::primary(ui, !value.trim().is_empty(), texts::SAVE, theme).clicked() {
-                changes.push(undoable(row.write(Some(&value), None, is_new)));
-                self.editing = None;
-            }
-            if ui.button(texts::CANCEL).clicked() {
-                self.editing = None;
-            }
-        });
+        let field = (&mut editing.text, &mut editing.is_focused);
+        let label = texts::value_of(row.key);
+        let buttons = (texts::SAVE, texts::CANCEL);
+        let end = widgets::editor(ui, field, (&label, texts::WHAT_A_VALUE_IS), ROWS, buttons, theme);
+        if end == Some(EditEnd::Save) {
+            changes.push(undoable(row.write(Some(&editing.text), None, editing.is_new)));
+        }
+        if end.is_some() {
+            self.editing = None;
+        }
     }
 }
 

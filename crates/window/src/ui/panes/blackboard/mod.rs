@@ -49,6 +49,8 @@ struct Editing {
     /// Whether the entry does not exist yet.
     is_new: bool,
     text: String,
+    /// Whether the field has taken the focus.
+    is_focused: bool,
 }
 
 /// Changes of channels and blackboards, each with its inverse if it can be undone.
@@ -186,7 +188,7 @@ impl BlackboardPane {
             // If the entry exists, it is edited instead.
             let existing = board.entries.iter().find(|entry| entry.key == name.to_lowercase());
             let (key, text) = existing.map_or((name, String::new()), |entry| (entry.key.clone(), entry.value.clone()));
-            self.editing = Some(Editing { place, key, is_new: existing.is_none(), text });
+            self.editing = Some(Editing { place, key, is_new: existing.is_none(), text, is_focused: false });
         }
         let new = self.editing.as_ref().filter(|editing| editing.place == place && editing.is_new);
         if let Some(key) = new.map(|editing| editing.key.clone()) {

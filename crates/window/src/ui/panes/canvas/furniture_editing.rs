@@ -11,7 +11,8 @@ use egui::{
 use super::texts;
 use crate::agent::spawn_position::tenths;
 use crate::navigation::furniture::decor_kinds;
-use crate::ui::commands::{WindowCommand, create};
+use crate::ui::commands::keys::room_widget;
+use crate::ui::commands::{WindowCommand, create, keyboard};
 use crate::ui::menus;
 use crate::ui::state::RoomView;
 use crate::ui::widgets::{self, text_format::capitalised};
@@ -224,6 +225,8 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                                 arranging.chosen = Some(piece.clone());
                             }
                             commands.push(create::furnish(DecorChange::Add { decor: piece, at: None }));
+                            // The keys are for the new piece.
+                            keyboard::choose(ui.ctx(), room_widget());
                         }
                     }
                 });

@@ -21,6 +21,7 @@ use egui::{
 };
 
 use crate::ui::commands::WindowCommand;
+use crate::ui::commands::keyboard;
 use crate::ui::commands::keys::room_widget;
 use crate::ui::menus::{self, command_tip};
 use crate::ui::state::room_view::{self, place_of};
@@ -90,6 +91,8 @@ pub struct Canvas {
     moves_focus: Option<bool>,
     /// Opens the context menu of the selection in the next frame.
     opens_menu: bool,
+    /// Gives the keys to the room in the next frame.
+    takes_keys: bool,
 }
 
 impl Canvas {
@@ -117,6 +120,11 @@ impl Canvas {
     /// Opens the context menu of the selection in the next frame.
     pub fn open_menu(&mut self) {
         self.opens_menu = true;
+    }
+
+    /// Gives the keys to the room in the next frame.
+    pub fn take_keys(&mut self) {
+        self.takes_keys = true;
     }
 
     /// Moves the keyboard focus to the next widget, or the previous one, in the next frame.
@@ -180,6 +188,10 @@ impl Canvas {
         let response = ui.interact(rect, room_widget(), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::ROOM));
         lock_focus(ui, &response);
+        let is_clicked = [PointerButton::Primary, PointerButton::Secondary].iter().any(|one| response.clicked_by(*one));
+        if std::mem::take(&mut self.takes_keys) || is_clicked || response.drag_started() {
+            keyboard::choose(ui.ctx(), room_widget());
+        }
         self.handle_drag(ui, &response, cx, view, commands);
         self.move_camera(ui, &response, view);
         self.handle_click(ui, &response, cx, view, commands);

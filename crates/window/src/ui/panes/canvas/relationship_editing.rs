@@ -127,7 +127,7 @@ pub(super) fn naming_ui(
     };
     let hint = texts::relationship_hint(room.called(from), room.called(to));
     let place = camera.viewport.shrink(40.0).clamp(middle);
-    let mut is_done = false;
+    let (mut is_done, mut is_cancelled) = (false, false);
     Area::new(WidgetId::new("relationship label"))
         .order(Order::Foreground)
         .pivot(Align2::CENTER_CENTER)
@@ -145,12 +145,16 @@ pub(super) fn naming_ui(
                     naming.asked = true;
                     field.request_focus();
                 } else if field.lost_focus() {
+                    is_cancelled = ui.input(|input| input.key_pressed(egui::Key::Escape));
                     is_done = true;
                 }
             });
         });
     if !is_done {
         return Some(naming);
+    }
+    if is_cancelled {
+        return None;
     }
     let label = label_of(&naming.label);
     let named = Relationship { label: label.clone(), ..naming.relationship.clone() };

@@ -1,6 +1,6 @@
 //! The bar for finding and replacing above a text.
 
-use egui::{Key, Modifiers, Response, RichText, TextEdit, Ui};
+use egui::{Key, Modifiers, Response, RichText, Ui};
 
 use super::field::{FieldView, JumpTarget, field_id};
 use super::find::Find;
@@ -130,8 +130,7 @@ fn bar_id(path: &str, name: &str) -> egui::Id {
 }
 
 fn one_line(ui: &mut Ui, text: &mut String, label: &str, hint: &str, id: (&str, &str)) -> Response {
-    let field =
-        TextEdit::singleline(text).id(bar_id(id.0, id.1)).hint_text(hint.to_owned()).desired_width(FIELD_POINTS);
+    let field = widgets::text_line(text).id(bar_id(id.0, id.1)).hint_text(hint.to_owned()).desired_width(FIELD_POINTS);
     let response = ui.add(field.margin(egui::Margin::symmetric(8, 5)));
     widgets::name(&response, label);
     response

@@ -36,8 +36,8 @@ use self::languages::{Language, grammars, grammars_job};
 use self::tab::{DraftStatus, Tab};
 use crate::agent::formats::format_of;
 use crate::base::Id;
-use crate::ui::Command;
 use crate::ui::context::ViewerContext;
+use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 
 /// The open files and their unsaved changes.
@@ -126,6 +126,18 @@ impl Editors {
     /// Returns the paths of all files with unsaved changes.
     pub fn unsaved(&self) -> Vec<String> {
         self.open.iter().filter(|(_, file)| file.tab.draft.is_some()).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Returns the commands that save all unsaved changes, as far as they can be saved as they are.
+    pub fn save_all(&mut self, state: &UiState) -> Vec<Command> {
+        let can_save = |file: &&mut OpenFile| !file.tab.is_saving() && file.tab.draft_status() == DraftStatus::Unsaved;
+        let files = self.open.iter_mut().filter(|(_, file)| can_save(file));
+        files.map(|(path, file)| file.tab.save(path, state)).collect()
+    }
+
+    /// Whether a file is being saved.
+    pub fn is_saving(&self) -> bool {
+        self.open.values().any(|file| file.tab.is_saving())
     }
 
     /// Moves the cursor to a line, counted from 1, when the file is drawn next.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::{RichText, ScrollArea, Spinner, TextEdit, Ui};
+use egui::{RichText, ScrollArea, Spinner, Ui};
 
 use super::filter::{KindSet, SeverityFilter};
 use super::{EventLogPane, texts};
@@ -28,7 +28,7 @@ pub(super) fn bar_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
     ui.spacing_mut().button_padding = egui::vec2(8.0, 2.0);
     ui.spacing_mut().interact_size.y = 24.0;
     ui.horizontal_wrapped(|ui| {
-        let search = TextEdit::singleline(&mut pane.filter.text).hint_text(texts::SEARCH).desired_width(110.0);
+        let search = widgets::text_line(&mut pane.filter.text).hint_text(texts::SEARCH).desired_width(110.0);
         let search = ui.add(search.margin(egui::Margin::symmetric(8, 3)).id_salt("event search"));
         widgets::name(&search, texts::SEARCH_THE_LOG);
         let facets = &pane.facets;

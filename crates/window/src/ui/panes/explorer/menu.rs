@@ -1,6 +1,6 @@
 //! The context menu of a row, generated from the table of commands; and the search field and buttons above the tree.
 
-use egui::{Margin, TextEdit, Ui};
+use egui::{Margin, Ui};
 
 use super::tree::RowTarget;
 use super::{Explorer, filter_id, texts};
@@ -152,7 +152,7 @@ impl Explorer {
             let has_text = !self.filter.is_empty();
             let width = ui.available_width() - if has_text { 28.0 + ui.spacing().item_spacing.x } else { 0.0 };
             let field = ui.add(
-                TextEdit::singleline(&mut self.filter)
+                widgets::text_line(&mut self.filter)
                     .id(filter_id())
                     .hint_text(texts::FIND_A_FILE)
                     .margin(Margin::symmetric(8, 5))
@@ -162,6 +162,8 @@ impl Explorer {
             let field = keys_tip(field, "files.find");
             if std::mem::take(&mut self.wants_filter) {
                 field.request_focus();
+                // What is typed replaces the last search.
+                widgets::select_all(ui, &field, &self.filter);
             }
             opens = widgets::entered(ui, &field);
             let (escapes, goes_down) =

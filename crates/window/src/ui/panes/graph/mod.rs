@@ -100,6 +100,12 @@ impl GraphPane {
         self.workflow.runs_next |= runs;
     }
 
+    /// Shows the question of a step of a workflow, with the keys in its form.
+    pub fn answer_step(&mut self, path: String) {
+        self.show_workflow(Some(path), false);
+        self.workflow.focuses_answer = true;
+    }
+
     fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
         let theme = cx.theme;
         let mut commands = Vec::new();

@@ -187,8 +187,8 @@ pub(super) fn variable(name: &str, about: &str) -> String {
     if about.is_empty() { format!("{name}:") } else { format!("{name}: {about}") }
 }
 
-pub(super) fn question_of_step(step: &str, question: &str) -> String {
-    format!("{step}: {question}")
+pub(super) fn question_of_step(step: &str) -> String {
+    format!("Step {step} asks you:")
 }
 
 pub(super) fn field_of_step(field: &str, step: &str) -> String {

@@ -17,6 +17,8 @@ use crate::view::theme::{SPACE, Theme};
 const BEHAVIOURS: [Behaviour; 3] = [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol];
 /// The maximum number of waiting tasks shown.
 const MAX_TASKS: usize = 20;
+/// The number of characters of a task that are shown at first.
+const TASK_CHARS: usize = 600;
 
 /// Draws the tab.
 pub(super) fn about_ui(
@@ -64,7 +66,9 @@ fn tasks(ui: &mut Ui, detail: &AgentDetail, theme: &Theme) {
     }
     widgets::section(ui, texts::WAITING_TASKS, theme);
     for task in detail.tasks.iter().take(MAX_TASKS) {
-        widgets::in_card(ui, theme, |ui| ui.add(Label::new(crate::base::text::truncate(task, 600)).wrap()));
+        widgets::in_card(ui, theme, |ui| {
+            widgets::long_text(ui, task, task, TASK_CHARS, |ui, task| drop(ui.add(Label::new(task).wrap())));
+        });
     }
     if detail.tasks.len() > MAX_TASKS {
         ui.label(widgets::small(texts::and_more(detail.tasks.len() - MAX_TASKS), theme));

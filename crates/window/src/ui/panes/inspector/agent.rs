@@ -81,7 +81,7 @@ pub(super) fn agent_card(
                     Some(activation) => {
                         past_sessions::session_ui(ui, cx, agent, &activation, earlier, &mut chat_commands)
                     }
-                    None => chat::live_chat(ui, cx, agent, detail, chat, &mut chat_commands),
+                    None => chat::live_chat(ui, cx, (agent, detail, agent_log), chat, &mut chat_commands),
                 }
             };
             widgets::with_footer(ui, "what an agent is to do", above, |ui| {

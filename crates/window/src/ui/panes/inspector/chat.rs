@@ -2,14 +2,17 @@
 
 use egui::{CornerRadius, Frame, Label, Margin, RichText, ScrollArea, TextStyle, Ui, vec2};
 
+use super::log_index::AgentLog;
+use super::whole_answers::WholeAnswers;
 use super::{collapsible, texts};
 use crate::base::text;
+use crate::mind::spoken::OFFLINE;
 use crate::ui::Command;
 use crate::ui::commands::markdown;
 use crate::ui::context::ViewerContext;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
-use crate::view::chat::{ChatLine, ChatView, LiveAnswer, ToolLine, ToolLineOutcome, WorkFacts};
+use crate::view::chat::{ChatLine, ChatView, LiveAnswer, SHOWN_CHARS, ToolLine, ToolLineOutcome, WorkFacts};
 use crate::view::model::{AgentDetail, AgentView};
 use crate::view::theme::{RADIUS, SPACE, TYPE, Theme};
 
@@ -34,13 +37,16 @@ pub(super) struct ChatPane {
     earlier: usize,
     /// The number of lines laid out in the last frame.
     pub(super) drawn: usize,
+    /// The whole answers of finished work.
+    whole: WholeAnswers,
 }
 
 impl ChatPane {
     /// Discards cached heights if the chat or the width changed.
     fn invalidate(&mut self, name: &str, width: f32, lines: usize) {
         if self.of.0 != name {
-            *self = Self { of: (name.to_owned(), width), ..Self::default() };
+            let whole = std::mem::take(&mut self.whole);
+            *self = Self { of: (name.to_owned(), width), whole, ..Self::default() };
         }
         if (self.of.1 - width).abs() > 0.5 {
             self.of.1 = width;
@@ -55,8 +61,7 @@ impl ChatPane {
 pub(super) fn live_chat(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
-    agent: &AgentView,
-    detail: &AgentDetail,
+    (agent, detail, agent_log): (&AgentView, &AgentDetail, Option<&AgentLog>),
     pane: &mut ChatPane,
     commands: &mut Vec<Command>,
 ) {
@@ -77,7 +82,11 @@ pub(super) fn live_chat(
         if chat.lines.is_empty() && chat.live.is_none() && !agent.thinking {
             widgets::empty(ui, Icon::Chat, texts::NO_MESSAGES_YET, texts::HOW_MESSAGES_COME, theme);
         }
-        lines_ui(ui, &name, &agent.name, &chat.lines, pane, theme, commands);
+        let lines = pane.whole.complete(&chat.lines, agent_log, cx);
+        lines_ui(ui, &name, &agent.name, &lines, pane, theme, commands);
+        if detail.answered_by == OFFLINE && !lines.is_empty() {
+            ui.label(widgets::small(texts::SIMULATED, theme));
+        }
         live_answer_ui(ui, agent, detail, chat, theme, commands);
     });
 }
@@ -88,7 +97,7 @@ fn work_ui(ui: &mut Ui, agent: &AgentView, work: &WorkFacts, theme: &Theme) {
     ui.label(widgets::small(works, theme));
     widgets::in_card(ui, theme, |ui| {
         ui.label(widgets::small(texts::TASK, theme));
-        ui.add(Label::new(text::truncate(&work.task, ROOM_CHARS)).wrap());
+        widgets::long_text(ui, "task", &work.task, ROOM_CHARS, |ui, task| drop(ui.add(Label::new(task).wrap())));
     });
 }
 
@@ -169,7 +178,7 @@ fn room_ui(ui: &mut Ui, words: &str, theme: &Theme) {
 fn agent_message_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, commands: &mut Vec<Command>) {
     message_frame(ui, theme.card, |ui| {
         ui.label(RichText::new(agent).size(TYPE[0]).color(theme.accent));
-        markdown(ui, words, theme, commands);
+        widgets::long_text(ui, "answer", words, SHOWN_CHARS, |ui, words| markdown(ui, words, theme, commands));
     });
 }
 
@@ -177,7 +186,9 @@ fn agent_message_ui(ui: &mut Ui, agent: &str, words: &str, theme: &Theme, comman
 fn thought_ui(ui: &mut Ui, words: &str, theme: &Theme) {
     let title = texts::thoughts(words.chars().count());
     collapsible(ui, "thoughts", widgets::small(&title, theme), &title, theme, |ui| {
-        ui.add(Label::new(widgets::secondary_text(words, theme)).wrap());
+        widgets::long_text(ui, "all thoughts", words, SHOWN_CHARS, |ui, words| {
+            ui.add(Label::new(widgets::secondary_text(words, theme)).wrap());
+        });
     });
 }
 
@@ -196,9 +207,10 @@ fn tool_ui(ui: &mut Ui, tool: &ToolLine, theme: &Theme) {
             }
             message_frame(ui, widgets::mix(theme.card, theme.line, 0.35), |ui| {
                 ui.label(widgets::small(title, theme));
-                let words =
-                    RichText::new(words).text_style(TextStyle::Monospace).size(TYPE[0]).color(theme.bubble_text);
-                ui.add(Label::new(words).wrap());
+                widgets::long_text(ui, title, words, SHOWN_CHARS, |ui, words| {
+                    let words = RichText::new(words).text_style(TextStyle::Monospace).size(TYPE[0]);
+                    ui.add(Label::new(words.color(theme.bubble_text)).wrap());
+                });
             });
         };
         part(ui, texts::ASKED_FOR, &tool.arguments);

@@ -112,7 +112,7 @@ fn label(
     if field.changed() {
         drafts.insert(draft_name.clone(), draft.clone());
     }
-    if field.lost_focus() {
+    if widgets::committed(ui, &field) {
         if is_new && !ui.input(|input| input.key_pressed(egui::Key::Escape)) {
             let relabel = |label: &str| {
                 RoomAct::Element(ElementCommand::Relabel { element: element.id.clone(), label: label.to_owned() })

@@ -17,7 +17,7 @@ use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::menu;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, TYPE, Theme};
-use crate::workspace::vfs::{FileInfo, FileOperation};
+use crate::workspace::vfs::{FileInfo, FileOperation, OUTSIDE};
 
 /// The maximum height of the list of versions, in points.
 const LIST_HEIGHT: f32 = 230.0;
@@ -136,8 +136,12 @@ fn facts(ui: &mut Ui, cx: &ViewerContext<'_>, info: Option<&FileInfo>, versions:
     }
     if let Some(first) = versions.last() {
         let by = format!("{}, {}", room.called(&first.author), cx.when(first.time_ms));
-        // If the first version is no longer stored, the creator of the file is unknown.
-        fact(ui, if first.number == 1 { texts::MADE_BY } else { texts::OLDEST_BY }, &by, theme);
+        // The creator of the file is unknown if the first version is no longer stored, or was there before it was kept.
+        match (first.author == OUTSIDE, first.number == 1) {
+            (true, _) => fact(ui, texts::FIRST_KEPT, &cx.when(first.time_ms), theme),
+            (false, true) => fact(ui, texts::MADE_BY, &by, theme),
+            (false, false) => fact(ui, texts::OLDEST_BY, &by, theme),
+        }
         fact(ui, texts::VERSIONS, &versions.len().to_string(), theme);
     }
 }

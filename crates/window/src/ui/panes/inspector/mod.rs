@@ -13,6 +13,7 @@ mod past_sessions;
 mod prompt;
 mod readers;
 mod texts;
+mod whole_answers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

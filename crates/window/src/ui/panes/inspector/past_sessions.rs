@@ -18,6 +18,9 @@ use crate::view::chat::{SessionRead, parse_session};
 use crate::view::model::AgentView;
 use crate::view::theme::{MENU, SPACE, Theme};
 
+/// The number of characters of a task that are shown at first.
+const TASK_CHARS: usize = 2_000;
+
 /// The state of this view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PastSessionsPane {
@@ -143,7 +146,7 @@ pub(super) fn session_ui(
             let by = cx.room.called(&session.started_by);
             let about = texts::about_session(&session.status, session.turns as usize, by);
             ui.label(widgets::small(about, theme));
-            ui.add(Label::new(text::truncate(&session.task, 2_000)).wrap());
+            widgets::long_text(ui, "task", &session.task, TASK_CHARS, |ui, task| drop(ui.add(Label::new(task).wrap())));
             if !session.why.is_empty() {
                 ui.add(Label::new(RichText::new(&session.why).color(theme.warn)).wrap());
             }

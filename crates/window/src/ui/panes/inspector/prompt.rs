@@ -153,8 +153,9 @@ fn part(ui: &mut Ui, part: &Part, theme: &Theme) {
         ui.spacing_mut().item_spacing.y = 2.0;
         let size = text_format::compact(u64::from(text::estimate_tokens(words)));
         ui.label(RichText::new(texts::part_size(origin, &size)).size(TYPE[0]).color(theme.text_soft));
-        let shown = text::truncate(words, SHOWN_CHARS);
-        ui.add(egui::Label::new(RichText::new(shown).size(TYPE[0]).color(theme.text)).wrap());
+        widgets::long_text(ui, origin, words, SHOWN_CHARS, |ui, words| {
+            ui.add(egui::Label::new(RichText::new(words).size(TYPE[0]).color(theme.text)).wrap());
+        });
     });
     let rect = shown.response.rect;
     let strip = egui::Rect::from_min_size(rect.min, vec2(4.0, rect.height()));

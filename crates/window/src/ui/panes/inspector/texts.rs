@@ -93,6 +93,7 @@ pub(super) fn plan_in_a_line(done: usize, all: usize, under_way: Option<&str>) -
 
 // An agent's chat
 
+pub(super) const SIMULATED: &str = "Simulated (offline): no model answers";
 pub(super) const NO_MESSAGES_YET: &str = "No messages yet";
 pub(super) const HOW_MESSAGES_COME: &str = "Give it a task below. Its conversation with the model appears here.";
 pub(super) const EARLIER_MESSAGES: &str = "Earlier messages";
@@ -384,6 +385,7 @@ pub(super) const SIZE: &str = "Size";
 pub(super) const WRITTEN: &str = "Written";
 pub(super) const MADE_BY: &str = "Created by";
 pub(super) const OLDEST_BY: &str = "Oldest version by";
+pub(super) const FIRST_KEPT: &str = "First version kept";
 pub(super) const READ_BY: &str = "Read by";
 pub(super) const READERS_UNKNOWN: &str = "unknown (not in the log)";
 

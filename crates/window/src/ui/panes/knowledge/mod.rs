@@ -49,6 +49,8 @@ const MAX_PROBLEMS: usize = 3;
 struct Editing {
     id: Id,
     text: String,
+    /// Whether the field has taken the focus.
+    is_focused: bool,
 }
 
 /// The state of the knowledge pane.
@@ -68,6 +70,8 @@ pub struct KnowledgePane {
     /// Why the search failed.
     failure: Option<String>,
     editing: Option<Editing>,
+    /// When the last editing ended, in seconds.
+    edited_secs: Option<f64>,
     /// The relation being created.
     relating: Option<Relating>,
     shown_count: Option<usize>,

@@ -10,11 +10,13 @@ use crate::knowledge::{Memory, Owner};
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::memories::MemoryRow;
-use crate::ui::widgets;
 use crate::ui::widgets::text_format;
+use crate::ui::widgets::{self, EditEnd};
 
 /// The number of rows of the text field for editing.
 const ROWS: usize = 3;
+/// Seconds after the end of editing during which a click is the second one of a double click.
+const DOUBLE_CLICK_SECS: f64 = 0.5;
 /// The maximum number of characters of a memory in accessible names.
 const NAME_CHARS: usize = 40;
 
@@ -27,7 +29,7 @@ impl KnowledgePane {
         found: Option<&SearchHit>,
         commands: &mut Vec<Command>,
     ) {
-        if self.editing.as_ref().is_some_and(|editing| editing.id == row.memory.id) {
+        if self.is_editing(&row.memory) {
             self.edit_ui(ui, cx, row, commands);
         } else {
             ui.label(&row.memory.content);
@@ -40,33 +42,41 @@ impl KnowledgePane {
         self.buttons_ui(ui, cx, row, commands);
     }
 
+    fn is_editing(&self, memory: &Memory) -> bool {
+        self.editing.as_ref().is_some_and(|editing| editing.id == memory.id)
+    }
+
     /// Draws the text field for editing with its buttons.
     fn edit_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let Some(editing) = &mut self.editing else { return };
-        widgets::area(ui, &mut editing.text, texts::TEXT_OF_THE_MEMORY, texts::WHAT_TO_REMEMBER, ROWS);
-        let text = editing.text.trim().to_owned();
-        ui.horizontal(|ui| {
-            if widgets::primary(ui, !text.is_empty(), texts::SAVE, cx.theme).clicked() {
-                commands.extend(edits::replace(&self.known, row, &Memory { content: text, ..row.memory.clone() }, cx));
-                self.editing = None;
-            }
-            if ui.button(texts::CANCEL).clicked() {
-                self.editing = None;
-            }
-        });
+        let field = (&mut editing.text, &mut editing.is_focused);
+        let labels = (texts::TEXT_OF_THE_MEMORY, texts::WHAT_TO_REMEMBER);
+        let end = widgets::editor(ui, field, labels, ROWS, (texts::SAVE, texts::CANCEL), cx.theme);
+        if end == Some(EditEnd::Save) {
+            let content = editing.text.trim().to_owned();
+            commands.extend(edits::replace(&self.known, row, &Memory { content, ..row.memory.clone() }, cx));
+        }
+        if end.is_some() {
+            self.editing = None;
+            self.edited_secs = Some(ui.input(|input| input.time));
+        }
     }
 
     fn buttons_ui(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>, row: &MemoryRow, commands: &mut Vec<Command>) {
         let memory = &row.memory;
         let name = truncate(&one_line(&memory.content), NAME_CHARS);
+        let is_edited = self.is_editing(memory);
+        // This button appears where Save was, so that the second click of two must not open the field again.
+        let now_secs = ui.input(|input| input.time);
+        let has_just_ended = self.edited_secs.is_some_and(|ended| now_secs - ended < DOUBLE_CLICK_SECS);
         let button = |ui: &mut Ui, label: &str| {
             let button = ui.button(label);
             widgets::name(&button, texts::button_name(label, &name));
             button.clicked()
         };
         ui.horizontal_wrapped(|ui| {
-            if button(ui, texts::EDIT) {
-                self.editing = Some(Editing { id: memory.id.clone(), text: memory.content.clone() });
+            if !is_edited && button(ui, texts::EDIT) && !has_just_ended {
+                self.editing = Some(Editing { id: memory.id.clone(), text: memory.content.clone(), is_focused: false });
             }
             if button(ui, if memory.pinned { texts::UNPIN } else { texts::PIN }) {
                 let changed = Memory { pinned: !memory.pinned, ..memory.clone() };

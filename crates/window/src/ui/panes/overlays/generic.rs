@@ -4,7 +4,6 @@ use egui::{ScrollArea, Ui};
 use serde_json::{Map, Value};
 
 use super::{Overlays, edit, texts};
-use crate::base::text::truncate;
 use crate::element::ElementAct;
 use crate::element::kinds::kind;
 use crate::ui::Command;
@@ -31,7 +30,7 @@ pub(super) fn other_ui(
         if text.trim().is_empty() {
             ui.label(widgets::secondary_text(texts::EMPTY, theme));
         } else {
-            markdown(ui, &truncate(text, TEXT_CHARS), theme, commands);
+            widgets::long_text(ui, &element.id, text, TEXT_CHARS, |ui, text| markdown(ui, text, theme, commands));
         }
     });
     for act in kind(&element.kind).map_or(&[][..], |kind| kind.acts) {

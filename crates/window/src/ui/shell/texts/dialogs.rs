@@ -43,6 +43,22 @@ pub(crate) const COPY_ADDRESS: &str = "Copy address";
 // Coding agents
 pub(crate) const ADD_YOUR_CODING_AGENT: &str = "Add your coding agent";
 
+// Removing agents that work
+pub(crate) const REMOVE_WORKING: &str = "Remove agents that are working?";
+pub(crate) const REMOVE_AND_STOP: &str = "Remove and stop work";
+const NAMES_SHOWN: usize = 3;
+
+pub(crate) fn work_ends(names: &[String], things: usize) -> String {
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let who = match (names, more) {
+        ([one], _) => format!("{one} is working"),
+        (names, 0) => format!("{} are working", names.join(", ")),
+        (names, more) => format!("{} and {more} more are working", names[..NAMES_SHOWN].join(", ")),
+    };
+    let things = count(things, "thing is", "things are");
+    format!("{who}. {things} removed and the work ends. Undo brings them back, but not the work.")
+}
+
 // Closing a file
 pub(crate) const CLOSE_WITHOUT_SAVING: &str = "Close without saving?";
 pub(crate) const DISCARD_AND_CLOSE: &str = "Discard and close";
@@ -54,6 +70,7 @@ pub(crate) fn changes_not_saved(path: &str) -> String {
 // Closing the window
 pub(crate) const CLOSE_THE_WINDOW: &str = "Close the window?";
 pub(crate) const FINISH_THEN_CLOSE: &str = "Finish work, then close";
+pub(crate) const SAVE_AND_CLOSE: &str = "Save and close";
 pub(crate) const CLOSE_NOW: &str = "Close now";
 
 pub(crate) fn tasks_not_finished(tasks: usize) -> String {

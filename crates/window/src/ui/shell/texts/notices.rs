@@ -64,6 +64,7 @@ pub(crate) fn cancel_job(job: &str) -> String {
 
 // Cards of results
 pub(crate) const DONE: &str = "Done";
+pub(crate) const NOTHING_WAS_DONE: &str = "Nothing was done";
 pub(crate) const SOMETHING_WENT_WRONG: &str = "Something went wrong";
 
 pub(crate) fn dismiss_outcome(outcome: &str) -> String {

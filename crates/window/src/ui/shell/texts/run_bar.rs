@@ -63,8 +63,25 @@ pub(crate) fn and_more(more: usize) -> String {
 
 // A workflow step that asks the person
 pub(crate) const ANSWER: &str = "Answer";
+pub(crate) const SHOW_IN_GRAPH: &str = "Show in graph";
+pub(crate) const APPROVE: &str = "Approve";
+pub(crate) const DO_NOT_APPROVE: &str = "Do not approve";
+pub(crate) const COMMENT: &str = "Comment";
+pub(crate) const STEP_KEYS_HINT: &str = "By key: A approves, R does not, once you have clicked this card or the room";
 
-pub(crate) fn step_asks_you(step: &str, question: &str, more: usize) -> String {
+pub(crate) fn step_asks_you(step: &str, more: usize) -> String {
     let more = if more > 0 { format!(" ({more} more)") } else { String::new() };
-    format!("Step {step} asks you: {question}{more}")
+    format!("Step {step} asks you{more}")
+}
+
+pub(crate) fn question_of(step: &str) -> String {
+    format!("Question of step {step}")
+}
+
+pub(crate) fn comment_on(step: &str) -> String {
+    format!("Comment on step {step}")
+}
+
+pub(crate) fn with_key(label: &str, key: &str) -> String {
+    format!("{label} ({key})")
 }

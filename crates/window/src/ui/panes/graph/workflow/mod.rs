@@ -22,7 +22,7 @@ use crate::orchestration::workflow::format::stem;
 use crate::orchestration::workflow::value::OutputKind;
 use crate::orchestration::workflow::{PersonAnswer, RunStatus, WorkflowCommand};
 use crate::ui::Command;
-use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::commands::{RoomAct, WindowCommand, markdown};
 use crate::ui::context::ViewerContext;
 use crate::ui::menus::{self, keys_tip};
 use crate::ui::state::ShelfItem;
@@ -34,6 +34,8 @@ use crate::view::workflows::{AskedView, RunView, WorkflowView};
 
 /// Number of text rows for a list value.
 const LIST_ROWS: usize = 4;
+/// Number of characters of a question that are shown at first.
+const QUESTION_CHARS: usize = 700;
 /// Maximum share of the height for the information above the drawing.
 const INFO_HEIGHT_SHARE: f32 = 0.45;
 
@@ -60,6 +62,8 @@ pub struct WorkflowLayer {
     asks_variables: bool,
     /// Whether the first variable's field takes the keyboard focus in the next frame.
     focuses_first_variable: bool,
+    /// Whether the first field of a question takes the keyboard focus in the next frame.
+    pub(super) focuses_answer: bool,
     /// Values of the variables for a new run.
     variables: BTreeMap<String, String>,
     /// The form for the chosen step.
@@ -122,7 +126,8 @@ impl WorkflowLayer {
             return actions.commands;
         };
         if self.shown.as_ref() != Some(&file.path) {
-            *self = Self { shown: Some(file.path.clone()), runs_next: self.runs_next, ..Self::default() };
+            let (runs_next, focuses_answer) = (self.runs_next, self.focuses_answer);
+            *self = Self { shown: Some(file.path.clone()), runs_next, focuses_answer, ..Self::default() };
         }
         self.update_selection(file);
         let run = all.newest(&file.path);
@@ -358,11 +363,20 @@ impl WorkflowLayer {
     fn answer(&mut self, ui: &mut Ui, theme: &Theme, run: &RunView, asked: &AskedView, actions: &mut LayerActions) {
         let mut given_answer = None;
         widgets::in_card(ui, theme, |ui| {
-            ui.label(texts::question_of_step(&asked.step, &asked.question));
+            ui.label(texts::question_of_step(&asked.step));
+            widgets::long_text(ui, &asked.step, &asked.question, QUESTION_CHARS, |ui, question| {
+                markdown(ui, question, theme, &mut actions.commands);
+            });
+            let mut take_focus = |field: &egui::Response| {
+                if std::mem::take(&mut self.focuses_answer) {
+                    field.request_focus();
+                    field.scroll_to_me(Some(egui::Align::Center));
+                }
+            };
             let drafts = self.answers.entry(asked.step.clone()).or_default();
             if asked.fields.is_empty() {
                 let comment = drafts.entry(COMMENT.to_owned()).or_default();
-                widgets::field(ui, comment, &texts::field_of_step(COMMENT, &asked.step), texts::COMMENT);
+                take_focus(&widgets::field(ui, comment, &texts::field_of_step(COMMENT, &asked.step), texts::COMMENT));
                 let comment = comment.trim();
                 ui.horizontal(|ui| {
                     if widgets::primary(ui, true, texts::APPROVE, theme).clicked() {
@@ -376,7 +390,7 @@ impl WorkflowLayer {
             }
             for field in &asked.fields {
                 let draft = drafts.entry(field.name.clone()).or_default();
-                form_field(ui, theme, (field, &asked.step), draft);
+                take_focus(&form_field(ui, theme, (field, &asked.step), draft));
             }
             let fields = asked.fields.iter().map(|field| {
                 let text = drafts.get(&field.name).map(|text| text.trim().to_owned());
@@ -422,16 +436,12 @@ impl WorkflowLayer {
 }
 
 /// Draws a form field with its description and a control for its kind.
-fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft: &mut String) {
-    ui.label(widgets::small(texts::variable(&field.name, &field.description), theme));
+fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft: &mut String) -> egui::Response {
+    let about = ui.label(widgets::small(texts::variable(&field.name, &field.description), theme));
     let label = texts::field_of_step(&field.name, step);
     match field.kind {
-        OutputKind::Text => {
-            widgets::field(ui, draft, &label, "");
-        }
-        OutputKind::List => {
-            widgets::area(ui, draft, &label, texts::ONE_ENTRY_PER_LINE, LIST_ROWS);
-        }
+        OutputKind::Text => widgets::field(ui, draft, &label, ""),
+        OutputKind::List => widgets::area(ui, draft, &label, texts::ONE_ENTRY_PER_LINE, LIST_ROWS),
         OutputKind::YesNo => {
             let choices = [("yes", texts::YES), ("no", texts::NO)];
             let shown = choices.map(|(_, word)| (word.to_owned(), texts::variable(&field.name, word)));
@@ -439,6 +449,7 @@ fn form_field(ui: &mut Ui, theme: &Theme, (field, step): (&Output, &str), draft:
             if let Some(index) = widgets::segments(ui, &shown, chosen, theme) {
                 choices[index].0.clone_into(draft);
             }
+            about
         }
     }
 }

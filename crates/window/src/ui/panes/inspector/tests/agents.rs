@@ -158,6 +158,40 @@ fn the_session_of_past_work_is_loaded_and_shown() {
 }
 
 #[test]
+fn a_finished_answer_is_shown_whole_however_long_it_is() {
+    for count in [60, 400] {
+        let part = |number: usize| format!("Part {number} of the report, see [a link](https://example.org/{number}).");
+        let whole = (1..=count).map(part).collect::<Vec<_>>().join("\n\n");
+        // The agent's own memory of its work, and the log, keep only the beginning.
+        let remembered = crate::base::text::truncate(&whole, 2_000);
+        let exchange =
+            [PromptMessage::plain(Role::User, "Task: report"), PromptMessage::plain(Role::Assistant, &*remembered)];
+        let mut window = inspect(&[ada()]);
+        let chat = ChatView { lines: lines(&exchange, |_| None, &[]).into(), ..ChatView::default() };
+        detail(&mut window, |detail| detail.chat = Some(chat));
+        let book = &mut window.state_mut().recent.book;
+        book.push(&record(1, &Activation { task: "Report".into(), ..Activation::default() }));
+        book.push(&record(2, &Complete { turns: 1, text: remembered, ..Complete::default() }));
+        window.run_steps(3);
+        let act: Id = "act-1".into();
+        assert!(window.state().state.texts.has_requests(&FileTextRequest::Session(act.clone())));
+        let text = serde_json::to_string(&whole).expect("a text is JSON");
+        let session = format!(
+            "activation: act-1\nagent: ada-1\ntask: Report\nstarted_by: user\nstatus: completed\nturns: 1\n\
+             messages:\n- by: room\n  text: Report\n- by: agent\n  text: {text}\n"
+        );
+        window.state_mut().state.texts.sessions.insert(act, Ok(Some(session.into())));
+        window.run_steps(3);
+        let all = format!("Show all {} characters", crate::view::chat::grouped(whole.chars().count()));
+        if window.query_by_label(&all).is_some() {
+            click(&mut window, &all);
+        }
+        let last = format!("Part {count} of the report");
+        assert!(window.query_all_by_label_contains(&last).next().is_some(), "{last} is missing");
+    }
+}
+
+#[test]
 fn the_prompt_of_a_call_shows_its_sources_or_that_it_is_gone() {
     let mut window = inspect(&[ada()]);
     with_work(&mut window);

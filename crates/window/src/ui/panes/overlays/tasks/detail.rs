@@ -99,7 +99,7 @@ fn committed_text(
     if field.changed() {
         overlays.drafts.insert(name.clone(), draft.clone());
     }
-    if !field.lost_focus() {
+    if !widgets::committed(ui, field) {
         return None;
     }
     overlays.drafts.remove(&name);
@@ -204,8 +204,9 @@ fn text_fields_ui(ui: &mut Ui, board: &Board<'_>, task: &Task) {
         .collect();
     let mut part = |title: &str, text: &str| {
         ui.label(widgets::small(title, theme));
-        let text = crate::base::text::truncate(text, TEXT_CHARS);
-        ui.add(Label::new(RichText::new(text).size(TYPE[1]).color(theme.text)).wrap());
+        widgets::long_text(ui, title, text, TEXT_CHARS, |ui, text| {
+            ui.add(Label::new(RichText::new(text).size(TYPE[1]).color(theme.text)).wrap());
+        });
     };
     if !waits.is_empty() {
         part(texts::DEPENDS_ON, &waits.join(", "));
@@ -279,8 +280,9 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, output: &mut BoardO
             card::problem_ui(ui, problem, board.theme, &mut output.commands);
         }
         if let Some(text) = field_text(task, "description") {
-            let text = crate::base::text::truncate(text, TEXT_CHARS);
-            ui.add(Label::new(RichText::new(text).monospace().size(TYPE[0])).wrap());
+            widgets::long_text(ui, "question", text, TEXT_CHARS, |ui, text| {
+                ui.add(Label::new(RichText::new(text).monospace().size(TYPE[0])).wrap());
+            });
         }
         if field_text(task, QUESTION_KEY) == Some("workflow_step")
             && !Column::of(task).is_closed()

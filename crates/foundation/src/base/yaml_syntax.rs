@@ -1,7 +1,7 @@
 //! The structure of a YAML text: a parse tree of byte ranges, so that one value can be changed, or a line named,
 //! without touching anything else. It covers what people write in scene and settings files; a text with rarer YAML
 //! (complex keys, several documents) has no outline, and readers work without one. The data parser (`yaml_serde`)
-//! reports no positions, and `tree-sitter-yaml` is a parser in C: see [`scene_patch`](super::scene_patch).
+//! reports no positions, and `tree-sitter-yaml` is a parser in C.
 
 /// The maximum depth of nesting. A deeper text has no outline, and is rejected by the parsers of scenes and settings.
 const MAX_DEPTH: usize = 64;

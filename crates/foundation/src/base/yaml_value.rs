@@ -11,10 +11,25 @@ const TIMES_THE_TEXT: usize = 4;
 /// The constant part of the size limit of the data, in bytes.
 const ALWAYS_BYTES: usize = 1024 * 1024;
 
+/// The error of a text whose aliases exceed the limit.
+const TOO_MUCH: &str = "its aliases (*name) expand to too much; use fewer";
+/// The parser's own error for the same.
+const PARSER_LIMIT: &str = "repetition limit exceeded";
+
 /// Parses a text. Merge keys are resolved, tags dropped, and keys converted to strings.
 pub(super) fn read(text: &str) -> Result<Value, serde_yaml::Error> {
     let left = Cell::new(text.len().saturating_mul(TIMES_THE_TEXT).saturating_add(ALWAYS_BYTES));
-    Plain { left: &left }.deserialize(serde_yaml::Deserializer::from_str(text))
+    let read = Plain { left: &left }.deserialize(serde_yaml::Deserializer::from_str(text));
+    // The parser has a limit of its own, which may be reached first.
+    read.map_err(|error| if error.to_string().contains(PARSER_LIMIT) { Error::custom(TOO_MUCH) } else { error })
+}
+
+/// Fails if the aliases of a text expand to too much; other errors are left to the reader of the data.
+pub(super) fn check_aliases(text: &str) -> Result<(), serde_yaml::Error> {
+    match read(text) {
+        Err(error) if error.to_string().contains(TOO_MUCH) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Deserialises any value into plain data within the remaining budget.
@@ -26,7 +41,7 @@ struct Plain<'a> {
 impl Plain<'_> {
     fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
         let left = self.left.get().checked_sub(bytes + 1);
-        let too_much = || E::custom("its aliases (*name) expand to too much; use fewer");
+        let too_much = || E::custom(TOO_MUCH);
         self.left.set(left.ok_or_else(too_much)?);
         Ok(())
     }

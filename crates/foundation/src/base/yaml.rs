@@ -1,8 +1,12 @@
-//! Converts YAML text to plain data and back. This is the only place that calls the parser and defines how YAML is
-//! written.
+//! Converts YAML text to data and back. This is the only place that calls the parser, which takes minutes for deeply
+//! nested brackets and fills the memory with aliases of aliases, and that defines how YAML is written.
 
+use std::fmt;
+
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::yaml_depth::may_be_too_deep;
 use super::yaml_syntax::{YamlSyntaxError, parse_syntax};
 use super::yaml_value;
 
@@ -18,15 +22,46 @@ pub struct YamlError {
     pub what: String,
 }
 
-/// Parses a YAML text; an empty one is null. Merge keys are resolved, tags dropped. All YAML from files is parsed here.
-pub fn parse(text: &str) -> Result<Value, YamlError> {
-    // The parser takes minutes for deeply nested brackets before it rejects them.
-    if parse_syntax(text) == Err(YamlSyntaxError::TooDeep) {
-        return Err(YamlError { line: None, what: "it is nested too deeply".into() });
+impl fmt::Display for YamlError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.what)
     }
+}
+
+impl std::error::Error for YamlError {}
+
+impl From<serde_yaml::Error> for YamlError {
+    fn from(error: serde_yaml::Error) -> Self {
+        Self { line: error.location().map(|location| location.line()), what: error.to_string() }
+    }
+}
+
+/// Parses a YAML text; an empty one is null. Merge keys are resolved, tags dropped.
+pub fn parse(text: &str) -> Result<Value, YamlError> {
+    let text = checked(text)?;
+    Ok(yaml_value::read(text)?)
+}
+
+/// Parses a YAML text as a type, which decides how a scalar is read: `007` is a text where a text is expected.
+pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    let text = checked(text)?;
+    // Only aliases can make the data much larger than its text.
+    if text.contains('&') && text.contains('*') {
+        yaml_value::check_aliases(text)?;
+    }
+    Ok(serde_yaml::from_str(text)?)
+}
+
+/// Returns the text for the parser, without a byte order mark, unless the parser would take too long to reject it.
+fn checked(text: &str) -> Result<&str, YamlError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    yaml_value::read(text)
-        .map_err(|error| YamlError { line: error.location().map(|location| location.line()), what: error.to_string() })
+    let is_too_deep = match parse_syntax(text) {
+        Ok(_) => false,
+        Err(YamlSyntaxError::TooDeep) => true,
+        // The outline ended at something that it does not know, and the brackets may come after it.
+        Err(YamlSyntaxError::Unknown) => may_be_too_deep(text),
+    };
+    if is_too_deep { Err(YamlError { line: None, what: "it is nested too deeply".into() }) } else { Ok(text) }
 }
 
 /// Writes a value in flow style, on one line.
@@ -185,6 +220,74 @@ mod tests {
         assert_eq!(document(&value), "elements:\n  - id: a\n    text: |\n      one\n      two\n");
     }
 
+    /// Texts that are as large as the readers of files accept, and as deep or as full of anchors as possible.
+    fn hostile_texts() -> Vec<(&'static str, String)> {
+        let deep = |opening: &str| opening.repeat(20_000);
+        let flat_list = vec!["[a, {b: c}]"; 20_000].join(", ");
+        let nested_in = |depth: usize| format!("{}{flat_list}{}", "[".repeat(depth), "]".repeat(depth));
+        let anchors: String = (0..20_000).map(|number| format!("k{number}: &a{number} {{ x: *a0 }}\n")).collect();
+        vec![
+            ("brackets", deep("[")),
+            ("braces", deep("{")),
+            ("mappings in lists", deep("[{a: ")),
+            ("anchored lists", deep("&a [")),
+            ("tagged lists", deep("!!seq [")),
+            ("quoted closing brackets", deep("[\"]\", ")),
+            ("brackets below a key", format!("name: x\nlist: {}", deep("["))),
+            ("brackets below a complex key", format!("? x\n: {}", deep("["))),
+            ("brackets in a second document", format!("a: b\n---\n{}", deep("["))),
+            ("brackets after a directive", format!("%YAML 1.2\n---\n{}", deep("["))),
+            ("brackets after a tab", format!("a:\n\t- b\nc: {}", deep("["))),
+            ("brackets after an open quote", format!("a: b \"c\n? d\n: {}", deep("[']', "))),
+            ("brackets after a broken key", format!("a: b: c\nd: {}", deep("["))),
+            ("closed brackets", format!("{}{}", deep("["), deep("]"))),
+            ("dashes", deep("- ")),
+            ("complex keys", deep("? ")),
+            ("keys", (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
+            ("anchors", deep("&a ")),
+            ("anchors with aliases", anchors),
+            ("aliases", format!("a: &a [x]\nb: [{}]", vec!["*a"; 20_000].join(", "))),
+            ("merge keys", format!("a: &a {{ x: y }}\nb:\n{}", "  <<: *a\n".repeat(20_000))),
+            ("a wide list", nested_in(1)),
+            ("a wide list in lists", nested_in(60)),
+            ("a wide list in lists below a complex key", format!("? x\n: {}", nested_in(60))),
+            ("a long line", "x ".repeat(200_000)),
+            ("quotes", deep("\"")),
+        ]
+    }
+
+    #[test]
+    fn no_text_takes_long_to_read_or_to_refuse() {
+        // A limit for an unoptimised build on a busy computer; without the check, each of the deep ones takes minutes.
+        let limit = std::time::Duration::from_secs(10);
+        for (name, text) in hostile_texts() {
+            let start = std::time::Instant::now();
+            let _any_result = parse(&text);
+            let _any_result = from_str::<serde_yaml::Value>(&text);
+            assert!(start.elapsed() < limit, "{name} takes {:?}", start.elapsed());
+        }
+    }
+
+    #[test]
+    fn a_type_decides_how_scalars_are_read() {
+        #[derive(serde::Deserialize, PartialEq, Debug)]
+        struct Head {
+            id: String,
+            #[serde(default)]
+            count: Option<u64>,
+        }
+        let read = from_str::<Head>("\u{feff}id: 007\ncount: 7\n").expect("it is YAML");
+        assert_eq!(read, Head { id: "007".to_owned(), count: Some(7) });
+        assert_eq!(from_str::<Head>("id: a\n  b: [").expect_err("it is broken").line, Some(2));
+        let mut bomb = String::from("id: a\na0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..12 {
+            let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        let refused = from_str::<Head>(&bomb).expect_err("it is too much");
+        assert!(refused.to_string().contains("aliases"), "{refused}");
+    }
+
     #[test]
     fn alias_bombs_are_refused() {
         assert!(parse(&"{".repeat(200_000)).is_err());
@@ -193,6 +296,7 @@ mod tests {
             let aliases = vec![format!("*a{}", level - 1); 9].join(", ");
             bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
         }
-        assert!(parse(&bomb).is_err());
+        let refused = parse(&bomb).expect_err("it is too much");
+        assert!(refused.to_string().contains("aliases"), "{refused}");
     }
 }

@@ -1,0 +1,226 @@
+//! A workspace that came from elsewhere is restricted until the person trusts it, and again for what is new in it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::cases;
+use crate::program::{json_lines, workshop, write};
+
+pub fn trials() -> Vec<Trial> {
+    cases![
+        a_foreign_workspace_asks_everything_and_starts_nothing,
+        trusting_it_shows_one_page_and_lets_it_start,
+        what_is_new_after_trusting_has_no_effect_until_it_is_seen,
+        trust_for_one_run_is_the_persons_word_on_the_command_line,
+        a_saved_room_from_elsewhere_is_not_continued,
+        work_begun_in_a_restricted_workspace_continues_there,
+        a_new_workspace_is_trusted_unless_something_was_there_before,
+        doctor_and_status_say_what_a_workspace_permits_itself,
+        the_room_notices_that_it_is_trusted,
+    ]
+}
+
+const SCENE: &str = "name: Room\nseed: 5\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
+const SCRIPT: &str = "agents:\n  lead:\n    - tools: [ { name: vfs_write, arguments: { path: artifacts/made.md, content: made } } ]\n    - text: Done.\ndefault: [ { text: Fine. } ]\n";
+
+/// A workspace as it comes from elsewhere, and the person's config folder.
+struct Foreign {
+    folder: TempDir,
+    config: TempDir,
+}
+
+impl Foreign {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let always = [
+            ("settings.yaml", "gateway: { provider: 'scripted:script.yaml' }\n"),
+            ("scenes/room.yaml", SCENE),
+            ("agents/lead.md", "You lead.\n"),
+            ("script.yaml", SCRIPT),
+        ];
+        for (path, text) in always.iter().chain(files) {
+            write(folder.path(), path, text);
+        }
+        Self { folder, config }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = workshop(self.path(), arguments);
+        command.env_remove("WORKSHOP_TRUST").env("WORKSHOP_CONFIG_DIR", self.config.path());
+        command
+    }
+
+    /// Returns the exit code, standard output and standard error.
+    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+        let done = self.command(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+    }
+
+    fn events(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+        let (code, out, errors) = self.run(&[arguments, &["--events", "-"]].concat());
+        (code, json_lines(&out), errors)
+    }
+
+    fn made(&self) -> bool {
+        self.path().join("artifacts/made.md").exists()
+    }
+}
+
+fn count(events: &[Value], kind: &str) -> usize {
+    events.iter().filter(|event| event["type"] == kind).count()
+}
+
+const TASK: (&str, &str) = ("tasks/work.task.md", "## todo\n\n- [ ] A @lead \"Do it\"\n  id: t1\n");
+const RUN: [&str; 5] = ["run", "--for", "20s", "--speed", "max"];
+const GIVEN: [&str; 9] =
+    ["run", "--agent", "lead", "--task", "Go", "--speed", "max", "--provider", "scripted:script.yaml"];
+
+fn a_foreign_workspace_asks_everything_and_starts_nothing() {
+    let foreign = Foreign::new(&[TASK]);
+    let (code, events, errors) = foreign.events(&RUN);
+    assert_eq!(code, 4, "{errors}");
+    assert!(errors.contains("restricted") && errors.contains("workshop trust"), "{errors}");
+    assert_eq!((count(&events, "activation"), count(&events, "tool_call")), (0, 0), "{events:#?}");
+    let (code, out, _) = foreign.run(&[&RUN[..], &["--json"]].concat());
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &report["restricted"], &report["ended"]), (4, &true.into(), &"waiting".into()), "{report}");
+    // What a person starts works, but asks before it changes anything.
+    let (code, events, errors) = foreign.events(&GIVEN);
+    assert_eq!(code, 4, "{errors}");
+    assert_eq!(count(&events, "activation"), 1, "{events:#?}");
+    assert!(!foreign.made() && errors.contains("have not trusted this workspace"), "{errors}");
+    assert!(foreign.path().join("tasks/work.task.md").exists());
+}
+
+fn trusting_it_shows_one_page_and_lets_it_start() {
+    let foreign = Foreign::new(&[TASK, ("storage/terminal-cmd-allowlist.yaml", "cat: true\nrm: false\n")]);
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 4, "without a terminal, nobody has agreed: {out}");
+    for words in ["gateway.provider", "scripted:script.yaml", "cat", "the task “Do it”"] {
+        assert!(out.contains(words), "{words} in {out}");
+    }
+    assert!(!out.contains("rm"), "what forbids is no wish: {out}");
+    assert_eq!(foreign.run(&RUN).0, 4, "looking is not trusting");
+    let (code, out, errors) = foreign.run(&["trust", "--yes"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    let (code, events, errors) = foreign.events(&RUN);
+    assert_eq!(code, 0, "{errors}");
+    assert!(count(&events, "activation") == 1 && foreign.made() && !errors.contains("restricted"), "{errors}");
+    assert_eq!(foreign.run(&["trust", "--revoke"]).0, 0);
+    let (code, _, errors) = foreign.run(&["run", "--for", "1s", "--speed", "max"]);
+    assert!(code == 4 && errors.contains("not trusted"), "its saved room waits, too: {errors}");
+}
+
+fn what_is_new_after_trusting_has_no_effect_until_it_is_seen() {
+    let foreign = Foreign::new(&[("storage/terminal-cmd-allowlist.yaml", "ls: true\n")]);
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    // A pull brings more.
+    write(foreign.path(), "storage/terminal-cmd-allowlist.yaml", "ls: true\ncurl: true\n");
+    let settings = "gateway: { provider: 'scripted:script.yaml' }\ngate: { touches: { net.fetch: allow }, deny: ['artifacts/**'] }\n";
+    write(foreign.path(), "settings.yaml", settings);
+    let (_, out, _) = foreign.run(&["trust"]);
+    assert!(out.contains("net.fetch") && out.contains("curl"), "{out}");
+    assert!(!out.contains("gateway.provider") && !out.contains("ls:"), "only what is new: {out}");
+    let (code, _, errors) = foreign.run(&GIVEN);
+    assert!(code == 0 && !foreign.made(), "what restricts counts at once: {errors}");
+    assert!(errors.contains("gate.touches.net.fetch") && errors.contains("\"curl\""), "{errors}");
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    let (code, out, _) = foreign.run(&["trust", "--json"]);
+    let page: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &page["trusted"], page["page"]["new"].as_array().map(Vec::len)), (0, &true.into(), Some(0)));
+    assert!(!foreign.run(&GIVEN).2.contains("trust"));
+}
+
+fn trust_for_one_run_is_the_persons_word_on_the_command_line() {
+    let foreign = Foreign::new(&[TASK]);
+    let (code, events, errors) = foreign.events(&[&RUN[..], &["--trust"]].concat());
+    assert!(code == 0 && count(&events, "activation") == 1 && foreign.made(), "{errors}");
+    assert_eq!(foreign.run(&["trust"]).0, 4, "it was for one run");
+    let mut command = foreign.command(&RUN);
+    assert_eq!(command.env("WORKSHOP_TRUST", "1").output().unwrap().status.code(), Some(0));
+    for value in ["0", "", "no"] {
+        let done = foreign.command(&["run", "--ticks", "1"]).env("WORKSHOP_TRUST", value).output().unwrap();
+        assert_eq!(done.status.code(), Some(4), "{value:?}");
+    }
+}
+
+fn a_saved_room_from_elsewhere_is_not_continued() {
+    let foreign = Foreign::new(&[]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = foreign.command(&[&GIVEN[..], &["--ticks", "2", "--trust"]].concat());
+    command.env("WORKSHOP_CONFIG_DIR", elsewhere.path()).output().unwrap();
+    let (code, out, errors) = foreign.run(&["run", "--for", "20s", "--speed", "max", "--events", "-"]);
+    assert_eq!(code, 4, "{errors}");
+    assert!(errors.contains("saved work") && errors.contains("workshop trust") && out.is_empty(), "{errors}{out}");
+    assert!(foreign.run(&["trust"]).1.contains("the saved room"));
+    let (_, events, errors) = foreign.events(&["run", "--fresh", "--for", "5s", "--speed", "max"]);
+    assert_eq!(count(&events, "activation"), 0, "{errors}");
+}
+
+fn work_begun_in_a_restricted_workspace_continues_there() {
+    let foreign = Foreign::new(&[]);
+    let (code, _, errors) = foreign.run(&GIVEN);
+    assert_eq!(code, 4, "{errors}");
+    let (_, out, _) = foreign.run(&["approvals", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    let id = listed["approvals"][0]["id"].as_str().unwrap_or_default().to_owned();
+    assert!(!id.is_empty(), "{out}");
+    assert_eq!(foreign.run(&["approvals", "allow", &id]).0, 0);
+    let arguments = ["run", "--until", "idle", "--speed", "max", "--provider", "scripted:script.yaml"];
+    let (code, _, errors) = foreign.run(&arguments);
+    assert!(code == 0 && foreign.made(), "exactly what was allowed: {errors}");
+}
+
+fn a_new_workspace_is_trusted_unless_something_was_there_before() {
+    let foreign = Foreign::new(&[]);
+    let new = foreign.path().join("new");
+    let (code, _, errors) = foreign.run(&["init", "new"]);
+    assert_eq!(code, 0, "{errors}");
+    let done = foreign.command(&["trust", "--json"]).current_dir(&new).output().unwrap();
+    let page: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(page["trusted"], true, "{page}");
+    let other = foreign.path().join("other");
+    write(&other, "tasks/work.task.md", TASK.1);
+    let (_, _, errors) = foreign.run(&["init", "--bare", "other"]);
+    assert!(errors.contains("restricted until you trust it"), "{errors}");
+}
+
+fn doctor_and_status_say_what_a_workspace_permits_itself() {
+    let foreign = Foreign::new(&[TASK, ("storage/terminal-cmd-allowlist.yaml", "cat: true\n")]);
+    let (_, out, _) = foreign.run(&["doctor"]);
+    assert!(out.contains("restricted") && out.contains("workshop trust") && out.contains("1 would start"), "{out}");
+    let (_, out, errors) = foreign.run(&["status"]);
+    assert!(format!("{out}{errors}").contains("workshop trust"), "{out}{errors}");
+    foreign.run(&["trust", "--yes"]);
+    let (_, out, _) = foreign.run(&["doctor"]);
+    assert!(out.contains("you trust it") && out.contains("cat"), "{out}");
+}
+
+fn the_room_notices_that_it_is_trusted() {
+    let foreign = Foreign::new(&[TASK]);
+    let mut running = foreign.command(&["run", "--speed", "16", "--events", "events.jsonl"]).spawn().unwrap();
+    let log = || fs::read_to_string(foreign.path().join("events.jsonl")).unwrap_or_default();
+    let until = |what: &str, is_there: &dyn Fn() -> bool| {
+        let begun = std::time::Instant::now();
+        while !is_there() {
+            assert!(begun.elapsed() < crate::program::PATIENCE, "{what} did not happen: {}", log());
+            std::thread::yield_now();
+        }
+    };
+    until("the start", &|| log().contains("agent_added"));
+    assert!(!log().contains("\"activation\""), "{}", log());
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    until("the work", &|| foreign.made());
+    Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    running.wait().unwrap();
+}
