@@ -22,8 +22,9 @@ use crate::orchestration::workflow::definition::Trigger;
 use crate::orchestration::workflow::format as workflow_format;
 use crate::store::Reader;
 use crate::workspace::files::FileContent;
-use crate::workspace::layout::{HEARTBEAT_FILE, is_task_file, read_content};
+use crate::workspace::layout::{APPROVALS_FILE, HEARTBEAT_FILE, is_task_file, read_content};
 use crate::workspace::settings_widenings::widenings_of_files;
+use crate::workspace::task_files::columns::is_for_person;
 use crate::workspace::task_files::{Status, parse};
 use crate::workspace::trust::Widening;
 use crate::workspace::vfs::records::records_edited_while_closed;
@@ -260,9 +261,13 @@ fn starters(folder: &Path, files: &BTreeMap<String, String>, known: &TrustedWork
     let mut found = Vec::new();
     let mut add = |place: &str, what: String| found.push(SelfStarter { place: place.to_owned(), what });
     for (path, text) in files {
+        if path == APPROVALS_FILE {
+            // The program's own questions to the person.
+            continue;
+        }
         if is_task_file(path) {
-            let open = parse(text.as_str()).tasks.into_iter().filter(|task| task.status == Status::Open);
-            for task in open {
+            let tasks = parse(text.as_str()).tasks.into_iter();
+            for task in tasks.filter(|task| task.status == Status::Open && !is_for_person(task)) {
                 add(path, format!("the task “{}”", truncate(&one_line(&task.title.text), MAX_CHARS)));
             }
         } else if path.rsplit('/').next() == Some(HEARTBEAT_FILE) {

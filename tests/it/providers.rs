@@ -21,7 +21,7 @@ pub fn trials() -> Vec<Trial> {
         caps_count_attempts_and_the_log_matches_the_totals,
         retry_delays_are_respected_at_every_speed,
         a_broken_server_gets_no_more_requests_than_the_attempts_of_one_call,
-        a_failed_read_is_not_repeated_and_the_room_continues_once_the_server_works,
+        a_failed_read_is_tried_less_and_less_often_and_the_room_continues_once_the_server_works,
         a_server_that_is_not_running_is_reported_at_once,
         requests_run_in_parallel_at_full_speed_too,
         cached_tokens_are_reported_by_provider,
@@ -150,7 +150,7 @@ fn a_broken_server_gets_no_more_requests_than_the_attempts_of_one_call() {
 }
 
 /// The gateway makes a few attempts for a read, and the agent treats them as one failure.
-fn a_failed_read_is_not_repeated_and_the_room_continues_once_the_server_works() {
+fn a_failed_read_is_tried_less_and_less_often_and_the_room_continues_once_the_server_works() {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
     fs::create_dir_all(folder.join("scenes")).unwrap();
@@ -183,11 +183,13 @@ fn a_failed_read_is_not_repeated_and_the_room_continues_once_the_server_works() 
     };
     write_news("Rain.");
     let (stderr, result) = run_room("10m");
-    assert_eq!(server.seen(), 4, "one call in ten minutes, with four attempts: {stderr} {result}");
+    // After 10, 20, 40, 80, 160 and 300 seconds, each with four attempts.
+    let seen = server.seen();
+    assert!((8..=28).contains(&seen), "it is tried less and less often, not {seen} times: {stderr} {result}");
     works.store(true, Ordering::SeqCst);
     write_news("Sun.");
     let (stderr, result) = run_room("2m");
-    assert!(server.seen() > 4, "the changed element is read: {stderr} {result}");
+    assert!(server.seen() > seen, "the changed element is read: {stderr} {result}");
     assert_eq!(result["provider_faults"], serde_json::json!([]), "{stderr} {result}");
 }
 

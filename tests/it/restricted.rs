@@ -109,7 +109,7 @@ fn trusting_it_shows_one_page_and_lets_it_start() {
     for words in ["gateway.provider", "scripted:script.yaml", "cat", "the task “Do it”"] {
         assert!(out.contains(words), "{words} in {out}");
     }
-    assert!(!out.contains("rm"), "what forbids is no wish: {out}");
+    assert!(!out.contains("rm:"), "what forbids is no wish: {out}");
     assert_eq!(foreign.run(&RUN).0, 4, "looking is not trusting");
     let (code, out, errors) = foreign.run(&["trust", "--yes"]);
     assert_eq!(code, 0, "{out}{errors}");

@@ -108,7 +108,7 @@ fn settings_that_become_readable_apply_at_once() {
     let mut studio = closed(&[]);
     let file = studio.folder.path().join("settings.yaml");
     assert!(make_unreadable(&file, "latin-1"));
-    studio.open_with(false);
+    studio.open_watching();
     fs::write(&file, RULES).unwrap();
     studio.until("the settings are read", |studio| studio.world().resource::<UnreadableFiles>().is_empty());
     studio.tick();
@@ -131,7 +131,7 @@ fn rules_apply(studio: &mut Studio, way: &str) {
 fn settings_that_become_unreadable_keep_their_last_rules() {
     for way in WAYS {
         let mut studio = closed(&[]);
-        studio.open();
+        studio.open_watching();
         ticks(&mut studio, 3);
         if !make_unreadable(&studio.folder.path().join("settings.yaml"), way) {
             continue;
@@ -164,6 +164,7 @@ fn unreadable_rules_for_commands_ask_each_time() {
     let files = [
         ("settings.yaml", "gate: { touches: { process.run: allow }, allow: { lead: ['execute_command(ls)'] } }\n"),
         ("storage/terminal-cmd-allowlist.yaml", "rm: false\n"),
+        ("agents/lead.md", "---\ntools: [execute_command]\n---\nYou lead.\n"),
     ];
     for way in WAYS {
         let mut studio = Studio::new(script, &files);

@@ -120,12 +120,20 @@ impl Studio {
 
     /// Opens the workspace, from scratch if `fresh`. Returns the problems that the person sees.
     pub fn open_with(&mut self, fresh: bool) -> Vec<Problem> {
+        self.open_as(OpenOptions { fresh, ..OpenOptions::trusted() })
+    }
+
+    /// Opens the workspace, and notices what is changed in its files from then on.
+    pub fn open_watching(&mut self) -> Vec<Problem> {
+        self.open_as(OpenOptions { watch: true, ..OpenOptions::trusted() })
+    }
+
+    fn open_as(&mut self, options: OpenOptions) -> Vec<Problem> {
         let options = OpenOptions {
             folder: self.folder.path().to_owned(),
             scene: Some("test".into()),
             provider: Some(self.provider.clone()),
-            fresh,
-            ..OpenOptions::trusted()
+            ..options
         };
         let (mut room, problems) = Room::open(&options).unwrap();
         room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;

@@ -290,11 +290,12 @@ impl Walk<'_> {
             // Scenes are directly in their folder.
             if !place.starts_with("scenes/") {
                 self.folder(&path, depth + 1);
-            } else if is_used_by_room(&place) {
-                let what = "is a folder where a scene file should be; it is skipped";
-                self.problems.push(Problem::warning(place, what, "put a scene file here, or rename the folder"));
             }
-        } else if kind.is_symlink() && path.is_dir() {
+            // What a file with this name would forbid stays forbidden.
+            if is_used_by_room(&place) {
+                self.paths.push(place);
+            }
+        } else if kind.is_symlink() && path.is_dir() && !is_used_by_room(&place) {
             let what = "links to folders are not followed";
             self.problems.push(Problem::warning(place, what, "replace the link with the folder itself"));
         } else if is_used_by_room(&place) {

@@ -375,6 +375,10 @@ pub(super) fn admit(
         while questions.running_at(&provider) < most {
             let Some(waiting) = questions.waiting.get_mut(&provider).and_then(|queue| queue.pop_front()) else { break };
             let Waiting { request, choice, told_place, asked_tick } = waiting;
+            if holds.must_wait(&provider, &request) {
+                questions.refuse(&request, choice, ModelFailure::put_off("its model does not answer now"));
+                continue;
+            }
             let terms = rules.site_and_rate(questions, &choice);
             let sent = ProviderRequest::new(&request, &choice.model);
             let mut reserved = reservation(&request, &choice, &sent, terms);

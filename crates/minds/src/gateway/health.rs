@@ -345,7 +345,7 @@ fn forget_oldest(models: &mut BTreeMap<String, ModelHealth>) {
 }
 
 /// Whether a failure concerns the provider: not if we cancelled the request, or did not send it because of a limit.
-fn concerns_provider(failure: &ModelFailure) -> bool {
+pub(super) fn concerns_provider(failure: &ModelFailure) -> bool {
     !matches!(failure.kind, FailureKind::Cancelled | FailureKind::PutOff | FailureKind::OverBudget)
 }
 

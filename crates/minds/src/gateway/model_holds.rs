@@ -12,7 +12,7 @@ use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 
 use super::budget::{BudgetSettings, Cap, Scope};
-use super::health::{ProviderFault, ProviderHealth};
+use super::health::{ProviderFault, ProviderHealth, concerns_provider};
 use super::health_monitor::{AccessChanged, hash};
 use super::ledger::{Ledger, Refusal, Reservation, Tally};
 use super::request_queue::RequestQueue;
@@ -22,7 +22,7 @@ use crate::agent::{Agent, ProfileChanged, Profiles, Roster};
 use crate::base::{AgentKey, Backoff, Id};
 use crate::log::events::{self, enum_name};
 use crate::log::{EventDraft, EventLog};
-use crate::mind::{CallKind, FailureKind, ModelReply};
+use crate::mind::{CallKind, FailureKind, ModelReply, ModelRequest};
 use crate::schedule::{Section, SimClock, TICKS_PER_SEC, ticks};
 use crate::simulation::{AttentionSettings, ModelAvailability, ModelsChanged, TryModel};
 
@@ -57,6 +57,9 @@ struct ProviderHold {
     /// The number of failed calls since the agents wait.
     failures: u32,
     next_try: u64,
+    /// Whether one request may be sent to find out whether it answers again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    may_try: bool,
 }
 
 /// A limit that refused a call.
@@ -112,6 +115,15 @@ impl ModelHolds {
             self.caps.push(CapHold { key, call, scope, limit, why, next_try: now + CAP_TRY_TICKS });
             self.is_unsettled = true;
         }
+    }
+
+    /// Whether a request waits because its provider fails: only one at a time tries whether it answers again.
+    pub(super) fn must_wait(&mut self, provider: &str, request: &ModelRequest) -> bool {
+        let is_held = |told: &Told| told.key == HoldKey::Provider(provider.to_owned());
+        if !waits_with_its_agent(request.kind) || !self.told.get(&request.agent).is_some_and(is_held) {
+            return false;
+        }
+        self.providers.get_mut(provider).is_some_and(|hold| !std::mem::take(&mut hold.may_try))
     }
 
     /// Starts a new run, in which everything is tried once.
@@ -174,7 +186,8 @@ pub(super) fn update(
     let failed: Vec<String> = news
         .replies
         .read()
-        .filter(|reply| reply.outcome.is_err() && holds.providers.contains_key(&reply.provider))
+        .filter(|reply| reply.outcome.as_ref().err().is_some_and(concerns_provider))
+        .filter(|reply| holds.providers.contains_key(&reply.provider))
         .map(|reply| reply.provider.clone())
         .collect();
     let is_other = {
@@ -300,7 +313,7 @@ fn tell_agents(holds: &mut ModelHolds, questions: &mut RequestQueue, around: &Su
     for (provider, fault) in &faults {
         if !holds.providers.contains_key(provider) {
             let next_try = now + wait_ticks(fault, 0, &around.attention);
-            holds.providers.insert(provider.clone(), ProviderHold { failures: 0, next_try });
+            holds.providers.insert(provider.clone(), ProviderHold { failures: 0, next_try, may_try: false });
             put_off_waiting(questions, provider, &around.health);
         }
     }
@@ -321,11 +334,16 @@ impl CapHold {
     }
 }
 
+/// Whether requests of this kind are made again by agents as soon as their model can be called.
+fn waits_with_its_agent(kind: CallKind) -> bool {
+    matches!(kind, CallKind::Read | CallKind::Wake)
+}
+
 /// Puts off reading that was requested before its provider failed and was not sent yet.
 fn put_off_waiting(questions: &mut RequestQueue, provider: &str, health: &ProviderHealth) {
     let waiting = questions.waiting.get(provider).into_iter().flatten();
     let reads: Vec<_> = waiting
-        .filter(|waiting| matches!(waiting.request.kind, CallKind::Read | CallKind::Wake))
+        .filter(|waiting| waits_with_its_agent(waiting.request.kind))
         .filter(|waiting| health.blocking_fault(provider, &waiting.choice.model).is_some())
         .map(|waiting| waiting.request.id)
         .collect();
@@ -344,6 +362,7 @@ fn try_providers(holds: &mut ModelHolds, around: &Surroundings, out: &mut HoldMe
         let agents = holds.waiting(&HoldKey::Provider(provider.clone()));
         if let (Some(fault), Some(hold)) = (fault, holds.providers.get_mut(&provider)) {
             hold.next_try = now + wait_ticks(&fault, hold.failures, &around.attention);
+            hold.may_try = true;
             out.tries.write(TryModel { agents, at_most: 1 });
         }
     }

@@ -187,8 +187,7 @@ impl RequestQueue {
             queue.remove(place)
         });
         if let Some(Waiting { request, choice, .. }) = found {
-            let what = "something more urgent came first";
-            self.refuse(&request, choice, ModelFailure::new(FailureKind::PutOff, what, "it is asked again by itself"));
+            self.refuse(&request, choice, ModelFailure::put_off("something more urgent came first"));
         }
     }
 

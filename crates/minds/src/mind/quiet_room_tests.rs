@@ -36,6 +36,8 @@ struct Room {
     calls: Vec<u64>,
     /// The first line of the request.
     asked_about: Vec<String>,
+    /// When models answered.
+    answered: Vec<u64>,
     /// Whether the last call failed.
     is_away: bool,
     /// When an agent may try again.
@@ -55,7 +57,8 @@ impl Room {
         ));
         hasten(&mut app);
         let (asked, calls, asked_about) = (MessageCursor::default(), Vec::new(), Vec::new());
-        let mut room = Self { app, asked, owed: Vec::new(), answer, calls, asked_about, is_away: false, next_try: 0 };
+        let (owed, answered) = (Vec::new(), Vec::new());
+        let mut room = Self { app, asked, owed, answer, calls, asked_about, answered, is_away: false, next_try: 0 };
         for index in 0..agents {
             room.agent(index, behaviour(index));
         }
@@ -110,6 +113,7 @@ impl Room {
             let due: Vec<_> = self.owed.extract_if(.., |(due, _)| *due <= now).collect();
             for (_, request) in due {
                 let reply = reply_to(&request, (self.answer)(&request));
+                self.answered.extend(reply.outcome.is_ok().then_some(now));
                 self.report_availability(&reply);
                 self.app.world_mut().resource_mut::<InputQueue<ModelReply>>().push(reply);
             }
@@ -159,8 +163,12 @@ impl Room {
     }
 
     fn calls_within(&self, from: u64, to: u64) -> usize {
-        self.calls.iter().filter(|tick| (from..to).contains(*tick)).count()
+        count_within(&self.calls, from, to)
     }
+}
+
+fn count_within(ticks: &[u64], from: u64, to: u64) -> usize {
+    ticks.iter().filter(|tick| (from..to).contains(*tick)).count()
 }
 
 /// Shortens every duration by the same factor.
@@ -366,17 +374,33 @@ proptest! {
             room.run(wait);
         }
         let quiet_from = room.now();
-        // Failures are retried later, so that it takes longer.
-        let rests_after = if manner == Manner::FailsOften { 4 } else { 2 };
-        room.run((rests_after + 1) * HOUR);
-        let hour = |number: u64| room.calls_within(quiet_from + number * HOUR, quiet_from + (number + 1) * HOUR);
-        let hours: Vec<usize> = (0..=rests_after).map(hour).collect();
-        let late: Vec<_> = room.late(quiet_from + rests_after * HOUR);
-        // A model that never answers is only tried from time to time, and only while something waits for it.
         let fails = matches!(manner, Manner::Unavailable | Manner::KeyRefused | Manner::FailsOften);
-        let tries = if fails { 12 } else { 0 };
-        let last = hours.last().copied().unwrap_or_default();
-        prop_assert!(last <= tries, "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
+        // What a model does not answer waits for it. It is tried from time to time, and after each answer everyone may
+        // ask once.
+        let hours_at_most = if manner == Manner::FailsOften { 48 } else { 3 };
+        let mut hours = Vec::new();
+        for number in 0..hours_at_most {
+            let (from, to) = (quiet_from + number * HOUR, quiet_from + (number + 1) * HOUR);
+            room.run(HOUR);
+            hours.push(room.calls_within(from, to));
+            if fails && number > 1 {
+                let answered = count_within(&room.answered, from.saturating_sub(LATENCY), to);
+                // Agents walk before they ask, so that one more may fall into an hour.
+                let most = (HOUR / TRY_INTERVAL) as usize + 1 + agents * answered;
+                prop_assert!(hours.last() <= Some(&most), "{:?}: {:?} of {:?}: {:?}", manner, hours, most, room.late(from));
+            }
+            if hours.ends_with(&[0]) {
+                break;
+            }
+        }
+        if matches!(manner, Manner::Unavailable | Manner::KeyRefused) {
+            return Ok(());
+        }
+        let rests_from = room.now();
+        room.run(HOUR);
+        let late = room.late(rests_from - HOUR);
+        prop_assert!(hours.ends_with(&[0]) && room.calls_within(rests_from, rests_from + HOUR) == 0,
+            "{:?}: {:?} calls an hour, the last {:?}", manner, hours, late);
     }
 }
 

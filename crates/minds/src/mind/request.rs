@@ -302,6 +302,11 @@ impl ModelFailure {
         }
     }
 
+    /// The answer to a request that is made again by itself.
+    pub fn put_off(why: &str) -> Self {
+        Self::new(FailureKind::PutOff, why, "it is asked again by itself")
+    }
+
     /// Creates a failure without further details.
     pub fn new(kind: FailureKind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         let (what, remedy) = (what.into(), remedy.into());

@@ -169,21 +169,14 @@ fn is_over(kernel: &Kernel, thread: ActivationKey) -> bool {
 }
 
 /// Records how the work ended in which messages were read.
-pub(super) fn collect_answers(mut hops: ResMut<Hops>, kernel: Res<Kernel>, mut ended: MessageReader<WorkAnswer>) {
+pub(super) fn collect_answers(mut hops: ResMut<Hops>, mut ended: MessageReader<WorkAnswer>) {
     if hops.answers.is_empty() {
         ended.clear();
         return;
     }
     for answer in ended.read() {
-        let WorkAnswer::Ended { activation, ending, cause } = answer else { continue };
-        let threads = hops.answers.0.iter().filter_map(AwaitedAnswer::thread);
-        let found = threads
-            .filter_map(|thread| Some((thread, kernel.thread(thread)?)))
-            .find(|(_, known)| known.earlier.last() == Some(activation));
-        if let Some((thread, known)) = found {
-            let agent = known.agent.clone();
-            hops.answers.ended(thread, &agent, (*activation, ending), *cause);
-        }
+        let WorkAnswer::Ended { activation, thread, agent, ending, cause } = answer else { continue };
+        hops.answers.ended(*thread, agent, (*activation, ending), *cause);
     }
 }
 

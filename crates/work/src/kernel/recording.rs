@@ -58,7 +58,8 @@ impl RoomAccess<'_, '_> {
                 self.record(one, because, &events::Abort { turns, calls, tokens, cost_usd, what, by_person })
             }
         };
-        self.work_answers.write(WorkAnswer::Ended { activation: one.key, ending: ending.clone(), cause });
+        let (activation, thread, agent) = (one.key, one.thread, one.agent.clone());
+        self.work_answers.write(WorkAnswer::Ended { activation, thread, agent, ending: ending.clone(), cause });
         if let Some(agent) = one.agent_key {
             let name = self.agent(&one.agent).map_or_else(|| one.agent.clone(), |agent| agent.name.clone());
             let said = match kernel.is_part_of_more(one.thread) {

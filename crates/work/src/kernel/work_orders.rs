@@ -118,6 +118,10 @@ pub enum WorkAnswer {
     Ended {
         /// The key of the work.
         activation: ActivationKey,
+        /// The thread of its session.
+        thread: ActivationKey,
+        /// The id of the agent that did the work.
+        agent: Id,
         /// How it ended.
         ending: Ending,
         /// The log record of its end.

@@ -151,7 +151,7 @@ fn external_tools_are_described_by_what_they_touch() {
         (TouchKind::MCP_CALL, "github/list_issues", "call github/list_issues"),
         (TouchKind::MESSAGE_SEND, "ada", "send a message to ada"),
         (TouchKind::new("radio.send"), "", "use the tool a_tool"),
-        (TouchKind::new("radio.send"), "99.9\u{202e}\n", "use the tool a_tool on 99.9"),
+        (TouchKind::new("radio.send"), "99.9\u{202e}\n", "use the tool a_tool on 99.9‹U+202E›"),
     ] {
         assert_eq!(describe_intent(&order(kind, target, Value::Null), &Texts::new()), expected);
     }

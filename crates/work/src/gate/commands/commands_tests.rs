@@ -105,7 +105,7 @@ fn hostile_lines() -> Vec<(&'static str, String)> {
 #[test]
 fn hostile_lines_need_approval_under_any_list() {
     let lines = hostile_lines();
-    assert!(lines.len() >= 560, "{}", lines.len());
+    assert!(lines.len() >= 600, "{}", lines.len());
     for (name, rules) in lists() {
         // In a folder that an agent has filled, they need approval as well.
         let places = lines.iter().flat_map(|(folder, line)| [(*folder, line), ("artifacts/made", line)]);

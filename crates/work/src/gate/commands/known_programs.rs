@@ -56,6 +56,7 @@ enum OperandKind {
     Files,
     OneFile,
     PatternAndFiles,
+    ModeAndFiles,
     Urls,
     Refs,
     Branches,
@@ -85,6 +86,7 @@ impl KnownProgram {
             "files" => OperandKind::Files,
             "one-file" => OperandKind::OneFile,
             "pattern-files" => OperandKind::PatternAndFiles,
+            "mode-files" => OperandKind::ModeAndFiles,
             "urls" => OperandKind::Urls,
             "refs" => OperandKind::Refs,
             "branches" => OperandKind::Branches,
@@ -224,7 +226,8 @@ impl KnownProgram {
             OperandKind::Text => true,
             OperandKind::Names => is_name(word),
             OperandKind::PatternAndFiles if index == 0 => true,
-            OperandKind::Files | OperandKind::PatternAndFiles => is_file_inside(word),
+            OperandKind::ModeAndFiles if index == 0 => is_plain_mode(word),
+            OperandKind::Files | OperandKind::PatternAndFiles | OperandKind::ModeAndFiles => is_file_inside(word),
             OperandKind::OneFile => index == 0 && is_file_inside(word),
             OperandKind::Urls => ["http://", "https://"].iter().any(|scheme| word.starts_with(scheme)),
             OperandKind::Refs => is_ref(word),
@@ -335,6 +338,16 @@ fn is_file_inside(word: &str) -> bool {
     // A host, a scheme or a drive comes before a colon, and a variable before an equals sign.
     let is_plain = !word.starts_with(['/', '\\', '~', '@', '+']) && !word.contains([':', '=']);
     word == "/dev/null" || is_plain && !leaves_folder(word)
+}
+
+/// Whether a word only grants or takes the rights to read, write and execute (`u+x`, `644`).
+fn is_plain_mode(word: &str) -> bool {
+    let is_octal = matches!(word.len(), 3 | 4) && word.bytes().all(|byte| matches!(byte, b'0'..=b'7'));
+    let is_symbolic = |part: &str| {
+        let rights = part.trim_start_matches(['u', 'g', 'o', 'a']);
+        rights.starts_with(['+', '-', '=']) && rights[1..].chars().all(|right| "rwxX".contains(right))
+    };
+    is_octal && (word.len() == 3 || word.starts_with('0')) || word.split(',').all(is_symbolic)
 }
 
 /// Whether a word is a name, a path inside or a list of them.

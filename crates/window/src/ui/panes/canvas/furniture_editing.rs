@@ -92,6 +92,10 @@ impl FurnitureDrag {
     ) {
         let response = ui.interact(rect, WidgetId::new("arranging furniture"), Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::WidgetType::Other, true, texts::FURNITURE));
+        if response.clicked() || response.drag_started() {
+            // It lies over the room, for which the keys are.
+            keyboard::choose(ui.ctx(), room_widget());
+        }
         super::pan_and_zoom(ui, &response, &mut view.camera, self.is_panning);
         self.handle(ui, &response, cx, view, commands);
         self.paint(&ui.painter_at(rect), cx, view);

@@ -186,6 +186,12 @@ impl Window {
         self.0.run_steps(90);
     }
 
+    /// Waits until a key may decide something after others were typed.
+    fn wait_after_typing(&mut self) {
+        let secs = crate::ui::commands::keyboard::TYPING_SECS;
+        self.0.run_steps((secs * 60.0) as usize + 1);
+    }
+
     fn key(&mut self, modifiers: Modifiers, key: Key) {
         self.0.key_press_modifiers(modifiers, key);
         self.0.run_steps(2);

@@ -19,6 +19,7 @@ fn arranging() -> Window {
     window
 }
 
+#[track_caller]
 fn change(window: &mut Window) -> DecorChange {
     match window.acts().as_slice() {
         [RoomAct::Furnish(FurnishCommand(change))] => change.clone(),
@@ -56,6 +57,7 @@ fn keys_mirror_and_remove_the_chosen_piece_and_escape_ends_arranging() {
     let mut window = arranging();
     let desk = window.screen(-200.0, -100.0);
     window.click(desk, Modifiers::NONE);
+    window.wait_after_typing();
     window.key(Modifiers::NONE, Key::M);
     let was = piece("desk", -200.0, -100.0);
     let turned = DecorView { turned: true, ..was.clone() };

@@ -252,8 +252,7 @@ fn a_relationship_can_be_selected_renamed_and_removed() {
         RelationshipCommand::Relabel { relationship: tie("ada-1", "bram-1", "mentors"), label: "mentors well".into() };
     assert_eq!(window.acts(), [RoomAct::Relate(relabel)]);
     window.click(middle, Modifiers::NONE);
-    // A key decides nothing within a second of typing.
-    window.0.run_steps(4);
+    window.wait_after_typing();
     window.key(Modifiers::NONE, Key::Delete);
     let remove = RoomAct::Relate(RelationshipCommand::Remove { relationship: tie("ada-1", "bram-1", "mentors") });
     assert_eq!(window.acts(), std::slice::from_ref(&remove));
