@@ -4,6 +4,9 @@
 //! sides of a comparison are measured in turn in the same run. A missed target is reported but does not fail the run,
 //! because machines differ. `-- trust` is separate: it measures nothing and fails if it finds anything.
 
+#[cfg(target_os = "linux")]
+#[path = "../../tests/it/beside_commands.rs"]
+mod beside_commands;
 mod calm;
 mod coding_agents;
 mod desk;

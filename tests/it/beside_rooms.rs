@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
+use crate::beside_commands::{FILES, PLAN, TASKS, commands};
 use crate::cases;
 use crate::program::{Running, output, succeed, workshop, write};
 
@@ -26,17 +27,12 @@ pub fn trials() -> Vec<Trial> {
 /// How long a command may take here, where many tests share the computer; it usually answers within a fraction of a
 /// second.
 const LIMIT: Duration = Duration::from_secs(20);
-const PLAN: &str = "tasks/plan.task.md";
-const TASKS: &str = "# Plan\n\n- [ ] @human \"First\"\n- [ ] @human \"Second\"\n  weight: 2\n- [ ] @human \"Third\"\n";
 
 fn room() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let scene = "name: Test\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
-    write(folder.path(), "settings.yaml", "seed: 3\n");
-    write(folder.path(), "scenes/test.yaml", scene);
-    write(folder.path(), "agents/lead.md", "---\nname: Lead\nbehaviour: stationary\n---\nYou lead.\n");
-    write(folder.path(), "workflows/review.md", "---\nname: Review\n---\n# Review\n\n## Step\n\nRead it.\n");
-    write(folder.path(), PLAN, TASKS);
+    for (path, text) in FILES {
+        write(folder.path(), path, text);
+    }
     folder
 }
 
@@ -109,47 +105,6 @@ fn answer(room: &Path, arguments: &[&str]) -> (Option<i32>, String) {
         }
     };
     (code, printed.join().unwrap())
-}
-
-/// Every command, in the forms that read or write a workspace, and whether it must succeed beside an open room.
-fn commands() -> Vec<(&'static [&'static str], bool)> {
-    vec![
-        (&["init", "another"], true),
-        (&["run", "--for", "1s", "--speed", "max", "--provider", "offline"], false),
-        (&["run", "--task", "Look", "--only", "lead", "--provider", "offline", "--for", "1s"], false),
-        (&["agent", "lead", "--prompt", "hello", "--provider", "offline"], false),
-        (&["daemon", "--pump", "--provider", "offline"], false),
-        (&["trust"], false),
-        (&["status"], false),
-        (&["status", "--json"], false),
-        (&["approvals", "list"], false),
-        (&["approvals", "allow", "1"], false),
-        (&["workflow", "list"], false),
-        (&["workflow", "run", "review", "--provider", "offline"], false),
-        (&["task", "SELECT * FROM tasks/*.task.md"], true),
-        (&["task", "UPDATE tasks/plan.task.md SET note = 'x' WHERE id = 'first'"], true),
-        (&["task", "INSERT INTO tasks/plan.task.md SET title = 'Fourth'"], true),
-        (&["task", "DELETE FROM tasks/plan.task.md WHERE id = 'third'"], true),
-        (&["task", "lint", "tasks/plan.task.md"], true),
-        (&["task", "fmt", "tasks/plan.task.md"], true),
-        (&["knowledge", "list"], false),
-        (&["knowledge", "search", "port"], false),
-        (&["knowledge", "forget", "nothing"], false),
-        (&["undo"], false),
-        (&["undo", "--back", "--yes"], false),
-        (&["replay"], false),
-        (&["import", "agents"], false),
-        (&["export", "--events", "log.jsonl"], true),
-        (&["export", "--zip", "all.zip"], true),
-        (&["allow-address", "http://127.0.0.1:9"], false),
-        (&["mcp", "list"], false),
-        (&["acp", "list"], false),
-        (&["doctor"], false),
-        (&["completions", "bash"], true),
-        (&["man"], true),
-        // Last, because it moves the history away if it can.
-        (&["clean", "--yes"], false),
-    ]
 }
 
 fn every_command_answers_beside_a_room() {

@@ -17,6 +17,7 @@ mod approving;
 mod approving_by_file;
 mod approving_until;
 mod bad_days;
+mod beside_commands;
 #[cfg(unix)]
 mod beside_rooms;
 mod caching;

@@ -16,6 +16,7 @@ pub fn trials() -> Vec<Trial> {
         killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
+        kills_of_workflows_memory_and_copies_lose_and_repeat_nothing,
         killing_a_cleaning_loses_nothing,
         nothing_of_a_hostile_text_is_hidden,
         workspaces_from_elsewhere_start_and_send_nothing,
@@ -54,6 +55,10 @@ fn killing_a_room_leaves_no_server_process() {
 
 fn no_spelling_of_a_path_gets_past_the_gate() {
     assert_clean_loop("paths", 0..2);
+}
+
+fn kills_of_workflows_memory_and_copies_lose_and_repeat_nothing() {
+    assert_clean_loop("work", 0..3);
 }
 
 fn killing_a_cleaning_loses_nothing() {

@@ -151,9 +151,14 @@ impl Running {
         self.ended(false, true)
     }
 
+    /// Sends it a signal, such as `-STOP`.
+    pub fn signal(&self, signal: &str) {
+        let _ = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+    }
+
     /// Asks it to end, like Ctrl-C, and waits until it has.
     pub fn interrupt(mut self) -> Ended {
-        let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        self.signal("-INT");
         self.limit = self.began.elapsed() + TIME_LIMIT;
         self.wait()
     }

@@ -6,6 +6,7 @@
 //! `WORKSHOP_TRUST_THREADS` how many run in parallel, `WORKSHOP_TRUST_BINARY` the program, and `WORKSHOP_TRUST_KEEP` a
 //! folder in which the workspaces of findings are kept. The integration tests run a few cases of each loop.
 
+mod beside;
 mod calls;
 mod chance;
 mod child;
@@ -28,6 +29,7 @@ mod siege;
 mod sights;
 mod together;
 mod wires;
+mod work_kills;
 
 use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 
@@ -35,7 +37,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 11] = [
+pub const LOOPS: [Loop; 13] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -47,6 +49,8 @@ pub const LOOPS: [Loop; 11] = [
     ("races", races::run),
     ("cleaning", cleaning::run),
     ("restricted", restricted::run),
+    ("work", work_kills::run),
+    ("beside", beside::run),
 ];
 
 /// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns

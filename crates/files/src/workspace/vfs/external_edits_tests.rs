@@ -135,7 +135,9 @@ fn the_thread_notices_renames_bursts_and_folders() {
     // Editors save this way: they write beside the file and rename over it.
     write(&folder, "agents/.ada.md.tmp", "renamed");
     fs::rename(folder.path().join("agents/.ada.md.tmp"), folder.path().join(ADA)).expect("it can be renamed");
-    assert_eq!(next(&service), text(ADA, 1, "renamed"));
+    // It is the second version if the text before it was kept already.
+    let renamed = next(&service);
+    assert!([1, 2].map(|version| text(ADA, version, "renamed")).contains(&renamed), "{renamed:?}");
     for round in 0..50 {
         write(&folder, ADA, &format!("burst {round}"));
     }
