@@ -21,11 +21,12 @@ use crate::app::display_names::name_of;
 use crate::base::text::{first_paragraph, truncate};
 use crate::base::visible_text::visible;
 use crate::base::{AllowScope, AnswerPlace, TimeLimit};
+use crate::gate::PROPOSE_CHANGES;
 use crate::gateway::mcp::{FieldKind, FormField};
 use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::InputQueue;
-use crate::tools::Preview;
+use crate::tools::{Preview, REPLACES_WORKSPACE};
 
 /// How long to wait for a line before checking for an interrupt or an answer from another terminal.
 const LINE_TIMEOUT: Duration = Duration::from_millis(50);
@@ -134,6 +135,11 @@ pub(super) struct ApprovalPrompts {
     has_checked: bool,
 }
 
+/// Whether an approval decides between an agent's version of a file and the one that the workspace has.
+fn chooses_version(approval: &Approval) -> bool {
+    approval.tool == PROPOSE_CHANGES && approval.wants.contains(REPLACES_WORKSPACE)
+}
+
 impl ApprovalPrompts {
     /// Uses `on_ask`, if given. Otherwise a person is asked if `on_terminal` and there is an interactive terminal.
     pub(super) fn new(
@@ -215,6 +221,11 @@ impl ApprovalPrompts {
                         && (self.policy != Policy::Decide(true) || approval.form_error(&Map::new()).is_some()) =>
                 {
                     reporter.note(format!("declined, because nobody can answer here: {text}"));
+                    decide(world, &approval, false, (AllowScope::Once, Map::new()), None, AnswerPlace::OnAsk);
+                }
+                Policy::Decide(true) if chooses_version(&approval) => {
+                    let why = "refused by --on-ask, because only a person can choose which version is kept";
+                    reporter.note(format!("{why}: {text}"));
                     decide(world, &approval, false, (AllowScope::Once, Map::new()), None, AnswerPlace::OnAsk);
                 }
                 Policy::Decide(allow) => {

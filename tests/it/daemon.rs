@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         a_second_daemon_takes_over_when_the_owner_is_killed,
         of_two_concurrent_pumps_one_acts_and_the_other_reports,
         a_step_reports_its_actions_in_order,
+        a_message_that_nobody_receives_is_a_problem_of_each_step,
         clean_moves_results_aside_and_the_work_can_be_repeated,
     ]
 }
@@ -297,6 +298,20 @@ fn a_step_reports_its_actions_in_order() {
     let other = acts.iter().position(|act| act["act"] == "completed" && act["agent"] == "other");
     assert!(other.is_none_or(|other| begun < other), "{acts:#?}");
     assert_eq!(json["waits_for"], serde_json::json!([]));
+}
+
+fn a_message_that_nobody_receives_is_a_problem_of_each_step() {
+    let room = room();
+    fs::create_dir_all(room.path().join("inbox")).unwrap();
+    fs::write(room.path().join("inbox/mail.jsonl"), "{\"from\": \"Bo\", \"text\": \"Hello\"}\n").unwrap();
+    for number in 0..2 {
+        let ended = output(room.path(), &[&PUMP[..], &["--json"]].concat());
+        let json: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+        let expected = "nobody receives messages from inbox/mail.jsonl";
+        assert!(json["problems"].to_string().contains(expected), "{number}: {json}");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert!(stderr.contains(expected), "{number}: {stderr}");
+    }
 }
 
 fn clean_moves_results_aside_and_the_work_can_be_repeated() {

@@ -19,6 +19,8 @@ pub fn trials() -> Vec<Trial> {
         a_plan_that_waits_for_a_person_is_told_by_each_step,
         work_whose_helpers_all_failed_fails,
         changes_that_conflict_are_a_failure_and_a_problem,
+        a_person_can_take_the_version_of_the_agent_after_a_conflict,
+        an_option_never_chooses_between_two_versions,
         a_decision_of_an_option_is_nobodys,
         simulated_answers_are_marked,
     ]
@@ -141,31 +143,82 @@ agents:
     assert!(report["reason"].as_str().unwrap().contains("other"), "{report}");
 }
 
-fn changes_that_conflict_are_a_failure_and_a_problem() {
-    let script = r#"
+const EDITS: &str = r#"
 agents:
   lead:
     - when: { contains: "do it" }
       tools: [ { name: vfs_edit, arguments: { path: notes/plan.md, old: "two", new: "2" } } ]
     - { text: "All is done.", repeat: true }
 "#;
-    let room = room("safety_mode: safe\nworkspace: git\n", script);
-    let (code, ..) = run(room.path(), &TASK);
-    assert_eq!(code, Some(4));
+const ON: [&str; 5] = ["run", "--until", "idle", "--speed", "max"];
+
+/// A workspace in which the person changed the line that an agent changed in its copy, and allowed the merge.
+fn room_with_conflict() -> TempDir {
+    let room = room("safety_mode: safe\nworkspace: git\n", EDITS);
+    write(room.path(), "tasks/work.task.md", "## TODO\n- [ ] @lead \"Do it\"\n");
+    let (code, report, stderr) = run(room.path(), &ON);
+    assert_eq!(code, Some(4), "{report} {stderr}");
     write(room.path(), "notes/plan.md", "one\nmine\n");
-    let listed: Value = serde_json::from_str(&succeed(room.path(), &["approvals", "list", "--json"])).unwrap();
-    let id = listed["approvals"][0]["id"].as_str().unwrap();
-    succeed(room.path(), &["approvals", "allow", id]);
-    let (code, report, stderr) = run(room.path(), &["run", "--until", "idle", "--speed", "max"]);
-    assert_eq!(code, Some(1), "{report} {stderr}");
-    assert!(report["reason"].as_str().unwrap().contains("not merged"), "{report}");
+    succeed(room.path(), &["approvals", "allow", &pending(room.path())]);
+    room
+}
+
+/// The id of the only open approval.
+fn pending(room: &Path) -> String {
+    let listed: Value = serde_json::from_str(&succeed(room, &["approvals", "list", "--json"])).unwrap();
+    assert_eq!(listed["approvals"].as_array().map(Vec::len), Some(1), "{listed}");
+    listed["approvals"][0]["id"].as_str().unwrap().to_owned()
+}
+
+fn plan(room: &TempDir) -> String {
+    fs::read_to_string(room.path().join("notes/plan.md")).unwrap()
+}
+
+fn changes_that_conflict_are_a_failure_and_a_problem() {
+    let room = room_with_conflict();
+    let (code, report, stderr) = run(room.path(), &ON);
+    assert_eq!(code, Some(4), "the person is asked which version is kept: {report} {stderr}");
     assert!(report["problems"].to_string().contains("notes/plan.md"), "{report}");
-    assert_eq!(fs::read_to_string(room.path().join("notes/plan.md")).unwrap(), "one\nmine\n", "nothing is lost");
+    assert_eq!(plan(&room), "one\nmine\n", "nothing is lost");
     let events = succeed(room.path(), &["export", "--run", "last", "--events", "-"]);
     let result = events.lines().find(|line| line.contains("\"tool_result\"") && line.contains("conflict")).unwrap();
     let result: Value = serde_json::from_str(result).unwrap();
     assert!(result["data"]["ok"] == false, "{result}");
     assert!(result["data"]["text"].as_str().unwrap().starts_with("Error: your changes were not merged"), "{result}");
+
+    let shown = succeed(room.path(), &["approvals", "show", &pending(room.path())]);
+    for part in ["replacing what the workspace has", "- mine", "+ 2", "conflict: notes/plan.md"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    succeed(room.path(), &["approvals", "refuse", &pending(room.path()), "--because", "mine is right"]);
+    let (code, report, stderr) = run(room.path(), &ON);
+    assert_eq!(code, Some(1), "{report} {stderr}");
+    let reason = report["reason"].as_str().unwrap();
+    assert!(reason.contains("not merged") && reason.contains("notes/plan.md"), "{report}");
+    assert_eq!(plan(&room), "one\nmine\n", "the person kept this version");
+    let tasks = fs::read_to_string(room.path().join("tasks/work.task.md")).unwrap();
+    assert!(tasks.contains("failed") && !tasks.contains("[x]"), "{tasks}");
+}
+
+fn a_person_can_take_the_version_of_the_agent_after_a_conflict() {
+    let room = room_with_conflict();
+    assert_eq!(run(room.path(), &ON).0, Some(4));
+    succeed(room.path(), &["approvals", "allow", &pending(room.path())]);
+    let (code, report, stderr) = run(room.path(), &ON);
+    assert_eq!(code, Some(0), "{report} {stderr}");
+    assert_eq!(plan(&room), "one\n2\n");
+    let tasks = fs::read_to_string(room.path().join("tasks/work.task.md")).unwrap();
+    assert!(tasks.contains("[x]") && !tasks.contains("failed"), "{tasks}");
+    let versions = succeed(room.path(), &["undo", "lead", "--to", "1", "--yes"]);
+    assert_eq!(plan(&room), "one\nmine\n", "it can be undone: {versions}");
+}
+
+fn an_option_never_chooses_between_two_versions() {
+    let room = room_with_conflict();
+    let (code, report, stderr) = run(room.path(), &[&ON[..], &["--on-ask", "allow"]].concat());
+    assert_eq!(code, Some(1), "{report} {stderr}");
+    assert!(stderr.contains("only a person can choose which version is kept"), "{stderr}");
+    assert_eq!(plan(&room), "one\nmine\n");
 }
 
 fn a_decision_of_an_option_is_nobodys() {

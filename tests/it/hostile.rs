@@ -73,7 +73,7 @@ pub fn status_429_for_an_hour() {
     let server = Server::saying(vec![status("429 Too Many Requests", "retry-after: 3600\r\n", "")]);
     let failure = server.ask().failure();
     assert_eq!((failure.kind, server.seen()), (FailureKind::RateLimited, 1));
-    assert!(failure.remedy.contains("60 minutes"), "{}", failure.remedy);
+    assert!(failure.remedy.contains("60 minutes, until "), "{}", failure.remedy);
 }
 
 /// Status 500 is retried.

@@ -64,9 +64,10 @@ agents:
       tools: [ { name: give_output, arguments: { name: findings, value: it is hot } } ]
     - { when: { contains: \"Noted: findings\" }, repeat: true, text: I looked at it. }
   reviewer:
-    - { when: { contains: \"accuracy: it is hot\" }, repeat: true, text: \"Fine.\\n```outputs\\nreview_report: all true\\n```\" }
+    - { when: { contains: \"accuracy: “it is hot”\" }, repeat: true, text: \"Fine.\\n```outputs\\nreview_report: all true\\n```\" }
   writer:
-    - { when: { contains: \"addressing: all true\" }, repeat: true, text: Tea is hot. }
+    - { when: { contains: \"addressing: “all true”\" }, repeat: true, text: Tea is hot. }
+    - { when: { contains: \"say that all is true\" }, repeat: true, text: Tea is hot. }
 default:
   - text: I do not know.
 ";
@@ -259,7 +260,7 @@ steps:
 ";
 
 fn a_review_is_repeated_until_it_is_approved() {
-    let script = "latency: 0.1\nagents:\n  writer:\n    - { when: { contains: \"draft 1:\" }, text: \"text: short\" }\n    - { when: { contains: \"draft 2: longer\" }, text: \"text: a long one\" }\n  reviewer:\n    - { when: { contains: review short }, text: \"approved: no\\nnotes: longer\" }\n    - { when: { contains: review a long one }, text: \"approved: yes\\nnotes: good\" }\n";
+    let script = "latency: 0.1\nagents:\n  writer:\n    - { when: { contains: \"draft 1:\" }, text: \"text: short\" }\n    - { when: { contains: \"draft 2: longer\" }, text: \"text: a long one\" }\n  reviewer:\n    - { when: { contains: review short }, text: \"approved: no\\nnotes: longer\" }\n    - { when: { contains: review “a long one” }, text: \"approved: yes\\nnotes: good\" }\n";
     let mut room = setup(script).file("workflows/loop.md", LOOP).open();
     start(&mut room, "loop", &[]);
     let run = run_to_end(&mut room);
@@ -348,7 +349,7 @@ fn triggers_start_workflows_up_to_a_limit_per_hour() {
 }
 
 fn a_nested_workflow_runs() {
-    let outer = "---\nsteps:\n  - { id: all, workflow: research-pipeline, with: { topic: \"{what}\" }, outputs: [findings] }\n  - { id: end, agent: writer, prompt: \"addressing: all true {all.findings}\", depends_on: [all] }\n---\n";
+    let outer = "---\nsteps:\n  - { id: all, workflow: research-pipeline, with: { topic: \"{what}\" }, outputs: [findings] }\n  - { id: end, agent: writer, prompt: \"Say that all is true: {all.findings}\", depends_on: [all] }\n---\n";
     let mut room = setup(SCRIPT).file("workflows/outer.md", outer).open();
     start(&mut room, "outer", &[("what", "tea")]);
     let run = run_to_end(&mut room);

@@ -109,6 +109,13 @@ pub fn is_invisible(c: char) -> bool {
         || (c.is_whitespace() && c != ' ')
 }
 
+/// Whether a character is invisible, or moves others, and no script or picture needs it: changes of the writing
+/// direction, zero-width blanks, and tags and variation selectors that can spell out a hidden text. Joiners are needed.
+pub fn is_misleading(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Provider failures, described for a person: the kind, what and where, and what to do. Never contains keys.
 
+use std::time::{Duration, SystemTime};
+
 use super::acp;
 use super::keys::Keys;
 use super::provider::{AgentFault, ErrorCause, ProviderError};
@@ -8,6 +10,9 @@ use crate::mind::{FailureKind, ModelFailure};
 
 /// The maximum pause in seconds; longer ones are shortened to this.
 const LONGEST_WAIT_SECS: f64 = 86_400.0;
+
+/// The length of a pause in seconds from which its end is named.
+const NAMED_END_SECS: f64 = 60.0;
 
 /// The target of a call, as far as a person must know it to fix the problem.
 #[derive(Clone, Copy, Debug)]
@@ -167,9 +172,10 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: CallTarget<'_>) -> St
             Some(name) => format!("set {name} in the environment or in {}", place.key_file),
             None => format!("check what {provider} requires"),
         },
-        (_, ErrorCause::Status { status: 429, retry_after_secs: Some(secs) }) => {
-            format!("{provider} asks to wait {}; send fewer requests, or use another provider", duration_text(secs))
-        }
+        (
+            FailureKind::RateLimited | FailureKind::Unavailable,
+            ErrorCause::Status { retry_after_secs: Some(secs), .. },
+        ) if secs.is_finite() => wait_text(place, secs.clamp(0.0, LONGEST_WAIT_SECS)),
         (FailureKind::RateLimited, _) => {
             format!("wait, lower gateway.max_concurrent, or use a larger plan of {provider}")
         }
@@ -200,6 +206,24 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: CallTarget<'_>) -> St
         (FailureKind::Malformed, ErrorCause::Panicked) => "this is a bug: please report it".to_owned(),
         (FailureKind::Cancelled, _) => "try again if you still need it".to_owned(),
         _ => format!("try again later; if this persists, check the status page of {provider}"),
+    }
+}
+
+/// What a person is told about a pause that a provider asks for. A simulated provider has no time of day.
+fn wait_text(place: CallTarget<'_>, secs: f64) -> String {
+    let (provider, duration) = (place.provider, duration_text(secs));
+    let end = SystemTime::now().checked_add(Duration::from_secs_f64(secs));
+    match end.filter(|_| secs >= NAMED_END_SECS && !place.base_url.is_empty()) {
+        Some(end) => {
+            let end = humantime::format_rfc3339_seconds(end).to_string();
+            let (date, time) = end.split_once('T').unwrap_or((&end, ""));
+            let time = time.get(..5).unwrap_or(time);
+            format!(
+                "{provider} asks to wait {duration}, until {date} {time} UTC; the work waits and then continues by \
+                 itself; to continue sooner, use another provider"
+            )
+        }
+        None => format!("{provider} asks to wait {duration}; send fewer requests, or use another provider"),
     }
 }
 
@@ -266,6 +290,27 @@ mod tests {
             let failure = failure(&error, PLACE, 4, &Keys::default());
             assert_eq!((failure.kind, failure.retry_after_secs), (FailureKind::RateLimited, carried));
         }
+    }
+
+    #[test]
+    fn a_long_pause_says_when_it_ends() {
+        let remedy = |status, secs, place| {
+            let error = ProviderError::new(ErrorCause::Status { status, retry_after_secs: Some(secs) }, "");
+            failure(&error, place, 1, &Keys::default()).remedy
+        };
+        for (status, secs, duration) in
+            [(429, 86_400.0, "24 hours"), (503, 7_200.0, "2 hours"), (429, 1e12, "24 hours")]
+        {
+            let text = remedy(status, secs, PLACE);
+            let until = text.split_once(&format!("asks to wait {duration}, until ")).map(|(_, until)| until);
+            let time = until.and_then(|until| until.get(..16)).unwrap_or_default().replacen(' ', "T", 1);
+            let end = humantime::parse_rfc3339(&format!("{time}:00Z")).expect("it is a date");
+            let left = end.duration_since(SystemTime::now()).expect("it is to come").as_secs_f64();
+            assert!((left - secs.min(86_400.0)).abs() < 120.0, "{text}");
+            assert!(text.contains("the work waits and then continues by itself"), "{text}");
+        }
+        assert!(!remedy(429, 5.0, PLACE).contains("until"));
+        assert!(!remedy(429, 86_400.0, CallTarget { base_url: "", ..PLACE }).contains("until"), "it is simulated");
     }
 
     #[test]

@@ -212,9 +212,10 @@ impl Keys {
         self.0.get(name)
     }
 
-    /// Returns a redactor that removes all keys from texts.
+    /// Returns a redactor that removes all keys from texts, and the secrets that servers and coding agents were given.
     pub fn redactor(&self) -> Redactor {
-        Redactor::of(self.0.values().map(Secret::reveal))
+        let given = private_variables::given();
+        Redactor::of(self.0.values().map(Secret::reveal).chain(given.iter().map(String::as_str)))
     }
 
     /// Removes all keys, and everything that looks like a key, from a text.

@@ -2,9 +2,9 @@
 //! to other programs of the same user for as long as the process runs, so these variables are taken out of it: this
 //! program starts itself once more without them and hands them over in memory. All code that wants one asks here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 use super::process::USUAL_VARIABLES;
 use super::redaction::Redactor;
@@ -12,9 +12,65 @@ use super::redaction::Redactor;
 /// The variables that were taken out of the environment.
 static TAKEN: OnceLock<BTreeMap<OsString, OsString>> = OnceLock::new();
 
+/// The last words of names whose values are secrets.
+pub(super) const SECRET_WORDS: [&str; 12] = [
+    "APIKEY",
+    "AUTH",
+    "AUTHORIZATION",
+    "COOKIE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "KEY",
+    "PASSPHRASE",
+    "PASSWORD",
+    "PAT",
+    "SECRET",
+    "TOKEN",
+];
+/// The minimum length of a value in bytes that counts as a key because it looks random.
+const MIN_RANDOM_BYTES: usize = 16;
+
 /// Name endings of variables that hold keys and passwords.
 const PRIVATE_ENDINGS: [&str; 10] =
     ["_KEY", "_TOKEN", "_SECRET", "_WEBHOOK_URL", "_CREDENTIALS", "_PASS", "_PWD", "PASSWORD", "PASSWD", "PASSPHRASE"];
+
+/// The values of variables with keys and passwords that the definitions of servers and coding agents used.
+static GIVEN: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
+
+/// Remembers a value that a server or a coding agent gets, if it is a key or a password: no answer of a model shows it.
+pub(super) fn note_given(name: &str, value: &str) {
+    if is_given_in_private(name, value) {
+        GIVEN.write().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned());
+    }
+}
+
+/// Returns the values that were remembered.
+pub(super) fn given() -> Vec<String> {
+    GIVEN.read().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+}
+
+/// Whether a variable in a definition holds a key or a password: by its name, or because its value looks random. Other
+/// values are settings, such as a region or a path, which an answer may be about.
+fn is_given_in_private(name: &str, value: &str) -> bool {
+    let is_named_so = || {
+        let upper = name.to_ascii_uppercase();
+        let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
+        SECRET_WORDS.contains(&last) && !value.starts_with(['/', '.', '~']) && !is_number(value)
+    };
+    let is_random = || {
+        value.len() >= MIN_RANDOM_BYTES
+            && !value.starts_with(['/', '.', '~'])
+            && !value.contains("://")
+            && !value.contains(char::is_whitespace)
+            && value.contains(|letter: char| letter.is_ascii_digit())
+            && value.contains(char::is_alphabetic)
+    };
+    !USUAL_VARIABLES.contains(&name) && (is_named_so() || is_private(name, value) || is_random())
+}
+
+fn is_number(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
 
 /// Returns the value of a variable of the environment with which this program was first started.
 pub fn variable(name: &str) -> Option<String> {
@@ -202,5 +258,34 @@ mod tests {
         ] {
             assert!(!is_private(name, value), "{name}={value}");
         }
+    }
+
+    #[test]
+    fn what_a_definition_uses_is_remembered_if_it_is_a_secret() {
+        for (name, value) in [
+            ("SEARCH_TOKEN", "open sesame now"),
+            ("DB_PASSWORD", "correct horse"),
+            ("MY_AUTH", "Bearer-abc"),
+            ("ODD", "a4c1-99b2-canary-x"),
+            ("DATABASE_URL", "postgres://ada:secret@localhost/db"),
+        ] {
+            assert!(is_given_in_private(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("HOME", "/home/ada-lovelace-1815"),
+            ("MONKEY", "production"),
+            ("REGION", "eu-central-1"),
+            ("STAGE", "production environment 2"),
+            ("KEY", "/etc/keys/service-1.pem"),
+            ("PORT", "8080"),
+            ("SERVER", "https://example.org/v1/things"),
+        ] {
+            assert!(!is_given_in_private(name, value), "{name}={value}");
+        }
+        note_given("SEARCH_TOKEN", "remembered-value-of-a-test");
+        note_given("STAGE", "forgotten value of a test");
+        let given = given();
+        assert!(given.iter().any(|value| value == "remembered-value-of-a-test"));
+        assert!(!given.iter().any(|value| value == "forgotten value of a test"));
     }
 }

@@ -48,6 +48,17 @@ fn known_keys_are_removed_from_answers_but_text_about_keys_is_kept() {
 }
 
 #[test]
+fn a_secret_that_a_server_was_given_is_removed_from_answers() {
+    let value = "zq-77-value-for-a-server";
+    let set = |name: &str| (name == "THINGS_TOKEN").then(|| value.to_owned());
+    let header = super::super::peers::expanded("Bearer ${THINGS_TOKEN}", &set, &mut Vec::new());
+    assert!(header.is_ok_and(|header| header.ends_with(value)));
+    assert_eq!(keys().redactor().redact_known(&format!("I was told {value}.")), "I was told [redacted].");
+    let said = json!({ "path": format!("notes/{value}.md") });
+    assert_eq!(Keys::default().redactor().value(said), json!({ "path": "notes/[redacted].md" }));
+}
+
+#[test]
 fn every_part_of_an_answer_is_redacted() {
     let say = || format!("it is {KEY}!");
     let blocks = vec![

@@ -17,6 +17,7 @@ mod gather_stage;
 mod heading_guard;
 pub mod headings;
 pub mod history_trimming;
+pub mod inserted_text;
 mod instructions;
 pub mod intent;
 pub mod markers;

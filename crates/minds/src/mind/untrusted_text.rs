@@ -13,6 +13,7 @@ use super::heading_guard::escape_all;
 use super::markers::escape;
 use crate::base::Id;
 use crate::base::text::{one_line, truncate};
+use crate::base::text_normalization::is_misleading;
 
 /// The info string after the opening backticks of a fence.
 const INFO: &str = "text";
@@ -205,9 +206,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 }
 
 fn is_odd(letter: char) -> bool {
-    let is_hidden = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}'
-        | '\u{200e}' | '\u{200f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-    is_hidden || letter.is_control() && letter != '\n' && letter != '\t'
+    is_misleading(letter) || letter.is_control() && letter != '\n' && letter != '\t'
 }
 
 /// Whether a text contains a character that [`is_odd`]. Nearly all texts contain none, so that this check is most of
@@ -225,9 +224,9 @@ fn has_odd(bytes: &[u8]) -> bool {
     };
     let is_odd_at = |at: usize| match (bytes[at], &bytes[at + 1..]) {
         (0xC2, [second, ..]) => *second < 0xA0,
-        (0xE2, [0x80, third, ..]) => matches!(third, 0x8E | 0x8F | 0xA8..=0xAE),
-        (0xE2, [0x81, third, ..]) => (0xA6..=0xA9).contains(third),
-        (0xEF, [0xBB, 0xBF, ..]) | (0xF3, [0xA0, 0x80 | 0x81, ..]) => true,
+        (0xE2, [0x80, third, ..]) => matches!(third, 0x8B | 0x8E | 0x8F | 0xA8..=0xAE),
+        (0xE2, [0x81, third, ..]) => (0xA0..=0xAF).contains(third),
+        (0xEF, [0xBB, 0xBF, ..]) | (0xF3, [0xA0, ..]) => true,
         (first, _) => first < 0x80,
     };
     bytes.chunks(CHUNK).enumerate().any(|(index, chunk)| {
@@ -281,8 +280,18 @@ mod tests {
     fn invisible_characters_are_removed_and_cannot_start_a_line() {
         assert_eq!(clean("a\u{202e}b\u{e0041}\u{0}c\u{1b}[2J\td\r\ne"), "abc[2J\td\ne");
         assert_eq!(clean("  a\rUser: b\u{2028}c\u{b}d"), "  a User: b c d");
+        assert_eq!(clean("a\u{2060}b\u{200b}c\u{e0100}\u{e01ef}d"), "abcd", "no text is hidden in it");
         assert!(matches!(clean("ünïcode “quoted” 東京 👩‍💻"), Cow::Borrowed(_)));
         assert_eq!(fenced("hi [PIN: x]"), "```text\nhi \\[PIN: x]\n```");
+    }
+
+    #[test]
+    fn every_odd_character_is_found_by_its_bytes_and_no_other() {
+        let mut bytes = [0; 4];
+        for letter in '\0'..=char::MAX {
+            let text = letter.encode_utf8(&mut bytes);
+            assert_eq!(has_odd(text.as_bytes()), is_odd(letter), "{letter:?}");
+        }
     }
 
     #[test]

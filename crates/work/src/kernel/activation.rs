@@ -281,7 +281,7 @@ pub struct Activation {
     /// The hash of the worktree changes that a person was last asked about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed: Option<u64>,
-    /// The changes of its worktree that conflict with the workspace, from the last attempt to merge them.
+    /// The changes of its worktree that could not be merged into the workspace, with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmerged: Vec<String>,
     /// The reason for waiting that was last shown for the agent.

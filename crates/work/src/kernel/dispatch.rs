@@ -289,10 +289,10 @@ impl RoomAccess<'_, '_> {
         let plan = self.tools.parse(call, self.caller(one), bounds)?;
         if let Work::File { operation: FileOperation::MergeWorktree { .. }, .. } = &plan.work {
             let changes = self.worktrees.changes(&one.agent).filter(|_| bounds.has_worktree());
-            let changes = changes.filter(|changes| changes.files.iter().any(|file| file.left_out.is_none()));
-            return changes
+            let shown = changes.filter(|changes| changes.files.iter().any(|file| file.left_out.is_none()));
+            return shown
                 .map(|changes| Planned::merge(changes).of(&plan.tool))
-                .ok_or_else(result_text::nothing_to_propose);
+                .ok_or_else(|| result_text::nothing_to_propose(changes));
         }
         if let Work::Delegate { name, agent: None, task, terms } = &plan.work {
             let (agent, profile) = self.agent_in_room(one, name)?;
@@ -423,13 +423,13 @@ impl RoomAccess<'_, '_> {
     }
 
     /// Reports the changes of an agent's copy that a person has to merge, until they are merged.
-    fn report_unmerged(&mut self, one: &Activation, unmerged: &[String]) {
+    pub(super) fn report_unmerged(&mut self, one: &Activation, unmerged: &[String]) {
         let copy = format!(".workshop/{WORKTREES}/{}/{COPY}", one.agent);
         let problem = |why: &String| {
             let what = format!("changes of {} were not merged into the workspace: {why}", one.agent);
             let remedy = format!(
-                "compare the file with the one in {copy}, put into the workspace what you want to keep, and give the \
-                 task again if more is to be done"
+                "allow the next proposal to take the agent's version, or refuse it to keep yours; or compare the file \
+                 with the one in {copy}, put into the workspace what you want to keep, and give the task again"
             );
             Problem::error(copy.as_str(), what, remedy)
         };

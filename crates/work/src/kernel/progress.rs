@@ -50,7 +50,14 @@ impl Activation {
 impl Kernel {
     /// Counts a step without progress: first the agent is reminded, in the end the work is stopped. Work whose
     /// children are still running only waits for them. Messages that arrived meanwhile make a reminder unnecessary.
-    pub(super) fn strike(&mut self, key: ActivationKey, nudge: Option<&str>, settings: &KernelSettings) {
+    /// `because` says what happened, if it is known.
+    pub(super) fn strike(
+        &mut self,
+        key: ActivationKey,
+        nudge: Option<&str>,
+        because: Option<&str>,
+        settings: &KernelSettings,
+    ) {
         let waits = self.activations.get(&key).is_some_and(|one| self.has_live_children(one.thread));
         let Some(activation) = self.activations.get_mut(&key) else { return };
         if !activation.mail.is_empty() {
@@ -59,7 +66,8 @@ impl Kernel {
         activation.strikes += 1;
         let strikes = activation.strikes;
         if strikes >= settings.strikes_at_most {
-            let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most)");
+            let because = because.map(|because| format!(": {because}")).unwrap_or_default();
+            let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most){because}");
             let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());
             let words = last.map_or_else(|| WAITS.to_owned(), |last| last.text.clone());
             let ending = match waits {
@@ -71,7 +79,8 @@ impl Kernel {
         }
         let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
         activation.messages.push(PromptMessage::plain(Role::User, nudge));
-        let what = format!("a step without progress, {strikes} of {}", settings.strikes_at_most);
+        let because = because.map(|because| format!(": {because}")).unwrap_or_default();
+        let what = format!("a step without progress, {strikes} of {}{because}", settings.strikes_at_most);
         self.outgoing.push_back(KernelAction::Warn { activation: key, what });
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn ingest(
         }
         match &reply.outcome {
             Ok(answer) => {
-                let answer = room.with_proposal(&kernel, reply.activation, answer.clone());
+                let answer = room.with_proposal(&mut kernel, reply.activation, answer.clone());
                 kernel.replied(reply.activation, reply.turn, answer, &room.settings);
             }
             Err(failure) => {

@@ -225,6 +225,25 @@ fn an_empty_reply_is_answered_with_the_reason() {
 }
 
 #[test]
+fn a_reply_that_the_filter_blocked_is_no_result_and_a_person_is_told_what_came_of_it() {
+    for (text, expected) in [
+        ("I can't help\nwith that.", "; all of it that came was: “I can't help with that.”"),
+        ("", "the provider's filter blocked the reply, or the model refused"),
+    ] {
+        let mut bench = Bench::new();
+        let key = bench.start("ada", "x");
+        let mut times = 0;
+        while !is_over(&bench, key) {
+            reply(&mut bench, key, WorkReply { text: text.into(), was_filtered: true, ..WorkReply::default() });
+            times += 1;
+            assert!(times <= bench.settings.strikes_at_most, "it is never given up");
+        }
+        let Ending::Aborted { why, by_person: false } = bench.ending(key) else { panic!("{:?}", bench.ending(key)) };
+        assert!(why.contains("without progress") && why.ends_with(expected), "{why}");
+    }
+}
+
+#[test]
 fn a_rejected_request_with_images_is_retried_once_without_them() {
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");

@@ -6,21 +6,23 @@ use super::core::{Kernel, KernelAction, NoReply};
 use super::hand_over::ResultCheck;
 use super::message_notes::Attached;
 use super::settings::KernelSettings;
-use crate::base::text::truncate;
+use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, Backoff, RunTag};
 use crate::gateway::mcp::McpElicitation;
 use crate::mind::{CallEnd, Ending, PromptMessage, Role, ToolCall, WorkReply};
 use crate::schedule::ticks;
 use crate::tools::{OrderKey, ToolPlan};
 
-/// The maximum length in characters of the conflicts, and of the agent's answer, in a failure to merge.
+/// The maximum length in characters of the changes that were not merged, and of the agent's answer, in a failure to merge.
 const UNMERGED_CHARS: usize = 1_000;
 /// The maximum waiting time after a failure.
 const MAX_WAIT_SECS: f32 = 600.0;
 
-/// The message sent after an empty reply whose text was withheld by the provider's filter.
+/// The message sent after a reply that was withheld by the provider's filter, at least in part.
 const FILTERED: &str = "Your provider's filter blocked your last reply, so nobody received it. Rephrase it, or \
     continue with another part of the task.";
+/// The maximum length in characters of what a person is shown of a blocked reply.
+const FILTERED_CHARS: usize = 300;
 
 /// How often a request that exceeds the model's context length is shortened, by half each time.
 const MAX_SHORTER: u32 = 3;
@@ -52,9 +54,13 @@ impl Kernel {
         if !reply.tool_calls.is_empty() {
             // Whether there was progress is decided once the results are there.
             activation.phase = Phase::Calling { calls: reply.tool_calls.into_iter().map(Call::new).collect() };
+        } else if reply.was_filtered {
+            // What the provider let through of it, if anything, says why, and is no result.
+            activation.phase = Phase::Due;
+            self.strike(key, Some(FILTERED), Some(&filtered_text(&reply.text)), settings);
         } else if reply.text.trim().is_empty() {
             activation.phase = Phase::Due;
-            self.strike(key, reply.was_filtered.then_some(FILTERED), settings);
+            self.strike(key, None, None, settings);
         } else if !activation.mail.is_empty() {
             // Messages that arrived during the request may change the result.
             activation.phase = Phase::Due;
@@ -115,7 +121,7 @@ impl Kernel {
                 self.close_turn(key, settings);
             }
         } else if reply.text.trim().is_empty() {
-            self.strike(key, Some(&cut_empty_message(tokens)), settings);
+            self.strike(key, Some(&cut_empty_message(tokens)), None, settings);
         } else {
             if !activation.unfinished.is_empty() {
                 activation.unfinished.push_str(&reply.leading);
@@ -219,7 +225,7 @@ impl Kernel {
         }
     }
 
-    /// Records which changes of the worktree conflict with the workspace, after an attempt to merge them.
+    /// Records which changes of the worktree could not be merged into the workspace.
     pub(super) fn note_unmerged(&mut self, key: ActivationKey, unmerged: &[String]) {
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.unmerged = unmerged.to_vec();
@@ -316,7 +322,7 @@ impl Kernel {
         if is_progress {
             activation.strikes = 0;
         } else {
-            self.strike(key, None, settings);
+            self.strike(key, None, None, settings);
         }
     }
 
@@ -407,6 +413,13 @@ fn cut_after_calls_message(tokens: u32) -> String {
     )
 }
 
+/// What a person is told about a reply that the provider's filter blocked, or with which the model refused.
+fn filtered_text(text: &str) -> String {
+    let text = truncate(&one_line(text), FILTERED_CHARS);
+    let said = if text.is_empty() { String::new() } else { format!("; all of it that came was: “{text}”") };
+    format!("the provider's filter blocked the reply, or the model refused{said}")
+}
+
 fn cut_text_message(tokens: u32) -> String {
     format!(
         "Your reply was cut off at the limit of {tokens} tokens. Continue exactly where it ended, without repeating \
@@ -429,7 +442,5 @@ fn backoff_secs(secs: f32, times: u32) -> f32 {
 fn not_merged(unmerged: &[String], text: &str) -> Ending {
     let unmerged = truncate(&unmerged.join("; "), UNMERGED_CHARS);
     let text = truncate(text.trim(), UNMERGED_CHARS);
-    Ending::Failed {
-        why: format!("its changes conflict with the workspace and were not merged: {unmerged}. It said: {text}"),
-    }
+    Ending::Failed { why: format!("its changes were not merged into the workspace: {unmerged}. It said: {text}") }
 }

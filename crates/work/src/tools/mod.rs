@@ -47,7 +47,9 @@ pub use order::{
     CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage,
     ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash, must_wait,
 };
-pub use plan::{AGENTS, CallDescription, Excerpt, FILES, Planned, ToolPlan, Work, agent_file_name, started};
+pub use plan::{
+    AGENTS, CallDescription, Excerpt, FILES, Planned, REPLACES_WORKSPACE, ToolPlan, Work, agent_file_name, started,
+};
 pub use preview_lines::{PreviewLine, PreviewLineKind};
 pub use proposal::{Preview, describe_intent};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::hand_over::Terms;
+use crate::base::visible_text::visible;
 use crate::base::{Id, paths, text};
 use crate::gate::{Act, DeclaredTouch, GateContext, ToolNames, TouchEffect, TouchKind, file_touches};
 use crate::log::events;
-use crate::workspace::vfs::{FileOperation, WorktreeChanges};
+use crate::workspace::vfs::{ChangedInWorktree, FileOperation, WorktreeChanges};
 
 /// The maximum length of a description of a call, in characters.
 const TARGET_CHARS: usize = 80;
@@ -90,7 +91,8 @@ impl Planned {
         });
         let named = text::truncate(&merged.join(", "), TARGET_CHARS);
         let files = if merged.len() == 1 { "1 file".to_owned() } else { format!("{} files", merged.len()) };
-        let target = format!("{files} (+{added} -{removed}): {named}");
+        let replaces = if changes.files.iter().any(is_replacement) { REPLACES_WORKSPACE } else { "" };
+        let target = format!("{files} (+{added} -{removed}){replaces}: {named}");
         let becomes = TouchEffect::Text { content: patch_of(changes) };
         Self {
             executor: FILES.into(),
@@ -258,15 +260,26 @@ pub fn started(name: &str, there: &dyn GateContext) -> Option<String> {
     ids.into_iter().find(|id| there.profile(id).is_some())
 }
 
+/// What a proposal is called that replaces what the workspace has, because both changed the same lines.
+pub const REPLACES_WORKSPACE: &str = ", replacing what the workspace has";
+
+fn is_replacement(file: &ChangedInWorktree) -> bool {
+    file.is_conflict && file.left_out.is_none()
+}
+
 /// The patch that a person decides about, with a list of the files that are not part of it and the reasons.
 fn patch_of(changes: &WorktreeChanges) -> String {
     let mut patch = changes.diff.clone();
-    if changes.is_cut {
-        patch.push_str("\n[… the rest is too long to be shown here; it is in the agent's copy]\n");
+    for file in changes.files.iter().filter(|file| is_replacement(file)) {
+        let path = visible(&file.path);
+        patch.push_str(&format!(
+            "conflict: {path} (the same lines were changed in the workspace: to allow this replaces what the workspace \
+             has now, as shown; to refuse it keeps that)\n"
+        ));
     }
     for file in &changes.files {
         if let Some(why) = &file.left_out {
-            patch.push_str(&format!("not merged: {} ({why})\n", file.path));
+            patch.push_str(&format!("not merged: {} ({why})\n", visible(&file.path)));
         }
     }
     patch

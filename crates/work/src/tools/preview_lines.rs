@@ -121,7 +121,13 @@ impl Preview {
                 put(&mut lines, PreviewLineKind::Removed, from);
                 put(&mut lines, PreviewLineKind::Added, to);
             }
-            Self::Patch { text } => patch(&mut lines, text),
+            Self::Patch { text } => {
+                let size = size_of(text, false);
+                if !size.is_empty() {
+                    heading(&mut lines, &format!("All changes{size}"));
+                }
+                patch(&mut lines, text);
+            }
             Self::NewAgent { path, text, task } => {
                 titled(&mut lines, "Its task", task);
                 file(&mut lines, &format!("Its file {path}"), PreviewLineKind::Added, text);

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::agent::{AgentProfile, RemovedProfile, markdown};
 use crate::base::ActivationKey;
+use crate::base::visible_text::sha256_of;
 use crate::gate::{Authority, ToolScope, TouchKind};
 use crate::mind::ToolCall;
 use crate::tools::{Caller, Planned, PreviewLineKind, builtin};
@@ -141,6 +142,23 @@ fn no_text_of_a_patch_looks_like_a_heading() {
         "  not merged: x.png (it is not text)",
     ];
     assert_eq!(marked, wanted);
+}
+
+#[test]
+fn all_of_a_long_patch_is_shown_with_its_length_and_hash() {
+    let count = 9_000;
+    let added: String = (0..count).map(|number| format!("+line {number}\n")).collect();
+    let text = format!("--- /dev/null\n+++ b/long.md\n@@ -0,0 +1,{count} @@\n{added}");
+    assert!(text.chars().count() > 60_000);
+    let lines = Preview::Patch { text: text.clone() }.lines();
+    let heading = &lines[0];
+    assert_eq!(heading.mark, PreviewLineKind::Heading);
+    let size =
+        format!("{} characters in {} lines, SHA-256 {}", text.chars().count(), count + 4, &sha256_of(&text)[..16]);
+    assert!(heading.text.contains(&size), "{size} in {}", heading.text);
+    let shown: Vec<&str> =
+        lines.iter().filter(|line| line.mark == PreviewLineKind::Added).map(|line| line.text.as_str()).collect();
+    assert!((0..count).all(|number| shown[number] == format!("line {number}")) && shown.len() == count);
 }
 
 #[test]

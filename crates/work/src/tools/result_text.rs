@@ -6,7 +6,9 @@ use super::order::{ToolImage, ToolOutput};
 use super::plan::{Excerpt, Work, agent_file_name};
 use crate::base::{Id, text};
 use crate::mind::CallEnd;
-use crate::workspace::vfs::{FileAnswer, FileFailure, FileOperation, FileResult, TextMatch, Unsearched};
+use crate::workspace::vfs::{
+    ChangedInWorktree, FileAnswer, FileFailure, FileOperation, FileResult, TextMatch, Unsearched, WorktreeChanges,
+};
 
 /// The maximum length of a file shown at once, in characters: about ten thousand tokens.
 pub const MAX_READ_CHARS: usize = 40_000;
@@ -73,9 +75,15 @@ pub fn refused_part(reasons: &[String]) -> String {
     format!("\nThis file belongs to an element of the room, which did not accept all of it: {reasons}. Read it again.")
 }
 
-/// The error for an agent that proposes changes without having made any.
-pub fn nothing_to_propose() -> String {
-    "Error: there are no changes in your copy to propose.".to_owned()
+/// The error for an agent that proposes changes without having made any that can be merged.
+pub fn nothing_to_propose(changes: Option<&WorktreeChanges>) -> String {
+    let left_out = |file: &ChangedInWorktree| Some(format!("{}: {}", quoted(&file.path), file.left_out.as_ref()?));
+    let files: Vec<String> = changes.iter().flat_map(|changes| &changes.files).filter_map(left_out).collect();
+    if files.is_empty() {
+        return "Error: there are no changes in your copy to propose.".to_owned();
+    }
+    let files = text::truncate(&unbroken(&files.join("; ")), MAX_REASON_CHARS);
+    format!("Error: nothing in your copy can be proposed. Never merged, and still only in your copy: {files}")
 }
 
 /// The result of a proposal that a person allowed.

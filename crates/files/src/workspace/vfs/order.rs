@@ -383,11 +383,8 @@ pub struct WorktreeChanges {
     pub hash: u64,
     /// The changed files, sorted by path.
     pub files: Vec<ChangedInWorktree>,
-    /// The diff of the files that can be merged, as a patch.
+    /// The whole diff of the files that can be merged, as a patch.
     pub diff: String,
-    /// Whether the diff was shortened.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_cut: bool,
     /// Files that also changed in the workspace and could not be merged into the worktree.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crossed: Vec<String>,
@@ -412,6 +409,12 @@ pub struct ChangedInWorktree {
     /// Why the file is not merged; `None` if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
+    /// Whether it is not merged because a person could not be shown all of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_too_long: bool,
+    /// Whether it conflicts with the workspace, so that the diff is from what the workspace has, which it would replace.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_conflict: bool,
 }
 
 impl Input for FileOutcome {

@@ -1,25 +1,11 @@
 //! Detects secrets that are written literally in the definition of an MCP server, in a file that others may read. Pure.
 
+use super::super::private_variables::SECRET_WORDS;
 use super::super::redaction::Redactor;
 use crate::agent::mcp_server::line_of_server;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Problem;
 
-/// The last words of names whose values are secrets.
-const SECRET_WORDS: [&str; 12] = [
-    "APIKEY",
-    "AUTH",
-    "AUTHORIZATION",
-    "COOKIE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "KEY",
-    "PASSPHRASE",
-    "PASSWORD",
-    "PAT",
-    "SECRET",
-    "TOKEN",
-];
 /// The minimum length of a secret in characters; shorter values are settings.
 const MIN_CHARS: usize = 6;
 

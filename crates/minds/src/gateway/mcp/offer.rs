@@ -145,9 +145,29 @@ fn taken(tool: ListedTool) -> McpTool {
     parameters.entry("type").or_insert_with(|| json!("object"));
     McpTool {
         description: plain_lines(&tool.description, MAX_DESCRIPTION_CHARS),
-        parameters: Value::Object(parameters),
+        parameters: with_visible_descriptions(Value::Object(parameters)),
         hints: McpHints { read_only, destructive: !read_only && tool.destructive != Some(false) },
         name: tool.name,
+    }
+}
+
+/// Returns a schema without invisible characters in its titles and descriptions. Values are sent as they are.
+fn with_visible_descriptions(schema: Value) -> Value {
+    let visible = |text: String| -> String {
+        text.chars().filter(|letter| matches!(letter, '\n' | '\t') || !is_invisible(*letter)).collect()
+    };
+    match schema {
+        Value::Object(keys) => Value::Object(
+            keys.into_iter()
+                .map(|(key, value)| match (key.as_str(), value) {
+                    ("title" | "description" | "$comment", Value::String(text)) => (key, Value::String(visible(text))),
+                    ("const" | "default" | "enum" | "examples", value) => (key, value),
+                    (_, value) => (key, with_visible_descriptions(value)),
+                })
+                .collect(),
+        ),
+        Value::Array(parts) => Value::Array(parts.into_iter().map(with_visible_descriptions).collect()),
+        other => other,
     }
 }
 
@@ -198,6 +218,21 @@ mod tests {
         assert_eq!(hints(None, None), McpHints { read_only: false, destructive: true });
         assert_eq!(hints(Some(true), None), McpHints { read_only: true, destructive: false });
         assert_eq!(hints(Some(false), Some(false)), McpHints::default());
+    }
+
+    #[test]
+    fn descriptions_of_arguments_have_no_invisible_characters_and_values_are_unchanged() {
+        let odd = "a\u{202e}b\u{200b}\u{1b}[2J\nc";
+        let field = json!({ "type": "string", "description": odd, "title": odd, "enum": [odd], "default": odd });
+        let all = json!({ "properties": { "description": field }, "anyOf": [{ "description": odd }] });
+        let mut tool = listed("x", "");
+        tool.schema = all.as_object().cloned().unwrap_or_default();
+        let parameters = taken(tool).parameters;
+        let field = &parameters["properties"]["description"];
+        for text in [&field["description"], &field["title"], &parameters["anyOf"][0]["description"]] {
+            assert_eq!(text, "ab[2J\nc");
+        }
+        assert_eq!((&field["enum"][0], &field["default"]), (&json!(odd), &json!(odd)));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Substitutes a person's environment variables in definitions: `${NAME}` and `${NAME:-default}`.
 
+use super::super::private_variables::note_given;
 use super::SetupFailure;
 
-/// Returns a text with its variables substituted; their values are recorded, so that they are never shown. A variable
-/// that is not set and has no default is an error.
+/// Returns a text with its variables substituted; their values are recorded, so that they are never shown in what the
+/// server says, and secrets among them in no answer of a model. A variable that is not set and has no default is an
+/// error.
 pub(in crate::gateway) fn expanded(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -19,7 +21,8 @@ pub(in crate::gateway) fn expanded(
             continue;
         };
         let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, default)| (name, Some(default)));
-        match variable(name.trim()).or_else(|| default.map(str::to_owned)) {
+        let given = variable(name.trim()).inspect(|value| note_given(name.trim(), value));
+        match given.or_else(|| default.map(str::to_owned)) {
             Some(value) => {
                 expanded.push_str(&value);
                 put_in.push(value);

@@ -108,7 +108,11 @@ pub fn read(text: &str, pending: &BTreeMap<String, &QuestionTask>, scene: &str) 
     let mut parsed = ParsedAnswers { is_usable: true, ..ParsedAnswers::default() };
     for (index, task) in file.tasks.iter().enumerate() {
         let is_question = task.field(keys::TYPE).is_some() || pending.contains_key(&task.id);
-        if task.status == Status::Open || !is_question {
+        if task.status == Status::Open {
+            parsed.problems.extend(pending.get(&task.id).and_then(|_| mistyped_mark(&file, index)));
+            continue;
+        }
+        if !is_question {
             continue;
         }
         match answer(&file, index, pending, scene) {
@@ -117,7 +121,26 @@ pub fn read(text: &str, pending: &BTreeMap<String, &QuestionTask>, scene: &str) 
             Err(problem) => parsed.problems.push(problem),
         }
     }
+    for id in pending.keys().filter(|id| !has_task(&file, id)) {
+        if let Some(line) = line_of_id(text, id) {
+            let what = format!("the task {id:?} is not read as one, so it is not answered");
+            let remedy =
+                "begin its first line with \"- [x] \" to allow it or \"- [-] \" to refuse it, at the left margin";
+            parsed.problems.push(Problem::error(APPROVALS_FILE, what, remedy).at_line(Some(line)));
+        }
+    }
     parsed
+}
+
+/// The problem of a question whose mark is not one of those that are read, such as `[ x ]` or `[✓]`.
+fn mistyped_mark(file: &TaskFile, index: usize) -> Option<Problem> {
+    let issue = file.issues.iter().find(|issue| issue.task == Some(index) && issue.code == Code::MistypedStatus)?;
+    let task = &file.tasks[index];
+    let rest = file.text.get(issue.at..task.head.end)?;
+    let mark = rest.find(']').map_or(rest, |end| &rest[..=end]);
+    let what = format!("{mark} is not a mark, so {:?} is not answered", task.id);
+    let line = file.position(issue.at).0;
+    Some(Problem::error(APPROVALS_FILE, what, "write [x] to allow it, or [-] to refuse it").at_line(Some(line)))
 }
 
 /// The line, from 1, of the first unresolved merge marker anywhere in the file. Text between markers may have been
@@ -219,7 +242,8 @@ pub fn bring_up_to_date<'a>(
     let mut renewed = UpdatedFile { text: text.to_owned(), problems: Vec::new() };
     for asked in pending {
         let file = task_files::parse(&*renewed.text);
-        if !has_task(&file, &asked.id) {
+        // A task that a person damaged is not written a second time.
+        if !has_task(&file, &asked.id) && line_of_id(&renewed.text, &asked.id).is_none() {
             renewed.take(with_task(&file, asked));
         }
     }
@@ -264,6 +288,12 @@ pub fn contains_decision(file: &TaskFile, id: &str) -> bool {
 
 fn has_task(file: &TaskFile, id: &str) -> bool {
     file.tasks.iter().any(|task| task.id == id)
+}
+
+/// The line, from 1, with the id of a question as its task has it.
+fn line_of_id(text: &str, id: &str) -> Option<usize> {
+    let is_it = |line: &str| line.trim().strip_prefix("id:").is_some_and(|written| written.trim() == id);
+    text.lines().position(is_it).map(|line| line + 1)
 }
 
 fn with_task(file: &TaskFile, asked: &QuestionTask) -> Result<String, EditError> {

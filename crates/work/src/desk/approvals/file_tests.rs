@@ -88,6 +88,41 @@ fn a_question_is_written_as_a_task_that_a_person_can_mark() {
 }
 
 #[test]
+fn a_mark_that_is_not_read_is_named_and_decides_nothing() {
+    let one = asked("7-1-0-abcd", "x");
+    let text = written(&[&one]);
+    for mark in ["[ x ]", "[x ]", "[ x]", "[]", "[✓]", "[y]", "[ - ]"] {
+        for end in ["\n", "\r\n"] {
+            let parsed = read_of(&marked(&text, &one.id, mark).replace('\n', end), &[&one]);
+            assert_eq!(parsed.ticked, [], "{mark}");
+            let [problem] = &parsed.problems[..] else { panic!("{mark}: {parsed:?}") };
+            let expected = format!("{mark} is not a mark, so \"7-1-0-abcd\" is not answered");
+            assert_eq!(problem.what, expected);
+            let line = text.lines().position(|line| line.starts_with("- [ ]")).map(|at| at + 1);
+            assert_eq!(problem.line, line, "{mark}");
+        }
+    }
+    let open = read_of(&text, &[&one]);
+    assert_eq!((open.ticked, open.problems), (Vec::new(), Vec::new()), "nobody has answered");
+}
+
+#[test]
+fn a_task_that_is_not_read_as_one_is_named_and_not_written_again() {
+    let one = asked("7-1-0-abcd", "x");
+    let text = written(&[&one]);
+    for head in ["-[x] ", "* [x] ", "[x] ", "1. [x] "] {
+        let damaged = text.replacen("- [ ] ", head, 1);
+        assert_ne!(damaged, text);
+        let parsed = read_of(&damaged, &[&one]);
+        assert_eq!(parsed.ticked, [], "{head}");
+        let [problem] = &parsed.problems[..] else { panic!("{head}: {parsed:?}") };
+        assert!(problem.what.contains("7-1-0-abcd") && problem.line.is_some(), "{head}: {problem:?}");
+        let renewed = bring_up_to_date(&damaged, [&one].into_iter(), std::iter::empty());
+        assert_eq!(renewed.text, damaged, "{head}");
+    }
+}
+
+#[test]
 fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
     let one = asked("7-1-0-abcd", "x");
     let text = written(&[&one]);

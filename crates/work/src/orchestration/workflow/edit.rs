@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::definition::AnswerKind;
 use super::format::stem;
 use super::front_matter_keys::quoted_braces;
-use super::template::{self, is_identifier};
+use super::template::{self, NAME_RULE, is_identifier};
 use crate::agent::front_matter;
 use crate::base::hash::content_hash;
 use crate::base::text::slug;
@@ -262,7 +262,7 @@ fn change(root: &mut Value, edit: &WorkflowEdit) -> Result<(), String> {
         }
         WorkflowEdit::Outputs { step, names } => {
             if let Some(odd) = names.iter().find(|name| !is_identifier(name)) {
-                return Err(format!("{odd:?} is not a valid output name: use letters, digits, - and _"));
+                return Err(format!("{odd:?} is not a valid output name: {NAME_RULE}"));
             }
             let one = find(steps, step)?;
             let outputs = outputs(one.get("outputs"), names);
@@ -314,7 +314,7 @@ fn depend(steps: &mut [Value], step: &str, on: &str) -> Result<(), String> {
 /// Renames a step, with the dependencies on it and references to its outputs.
 fn rename(steps: &mut [Value], step: &str, to: &str) -> Result<(), String> {
     if !is_identifier(to) {
-        return Err(format!("{to:?} is not a valid step name: use letters, digits, - and _"));
+        return Err(format!("{to:?} is not a valid step name: {NAME_RULE}"));
     }
     if step != to && steps.iter().any(|one| id_of(one) == Some(to)) {
         return Err(format!("there is already a step {to:?}"));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::condition::Condition;
 use super::definition::{AnswerKind, Assignee, ForEach, Output, Repeat, Step, Trigger, Variable, Workflow};
 use super::front_matter_keys::{Keys, Lines, quoted_braces};
-use super::template::{Template, Token, is_identifier};
+use super::template::{NAME_RULE, Template, Token, is_identifier};
 use super::value::OutputKind;
 use crate::agent::front_matter;
 use crate::base::globs;
@@ -219,7 +219,7 @@ impl Reader<'_> {
         let mut add = |reader: &mut Self, variable: Variable| {
             if !is_identifier(&variable.name) || ["item", "index", "round"].contains(&variable.name.as_str()) {
                 let what = format!("{:?} is not a valid variable name", variable.name);
-                reader.error(line, what, "use letters, digits, - and _, and not item, index or round");
+                reader.error(line, what, format!("{NAME_RULE}; item, index and round are taken"));
             } else if variables.iter().any(|known| known.name == variable.name) {
                 reader.error(line, format!("the variable {:?} is declared twice", variable.name), "remove one of them");
             } else {
@@ -318,8 +318,7 @@ impl Reader<'_> {
         if id.is_empty() {
             self.error(first_line, format!("step {} has no id", index + 1), "add `id:` with a unique name");
         } else if !is_identifier(&id) {
-            let remedy = "use letters, digits, - and _";
-            self.error(keys.line("id"), format!("{id:?} is not a valid step id"), remedy);
+            self.error(keys.line("id"), format!("{id:?} is not a valid step id"), NAME_RULE);
         }
         let id = if is_identifier(&id) { id } else { format!("step-{}", index + 1) };
         let doer = self.doer(&id, &mut keys);
@@ -461,7 +460,7 @@ impl Reader<'_> {
         for output in found {
             if !is_identifier(&output.name) || output.name == super::definition::RESULT {
                 let what = format!("{:?} is not a valid output name in step {id:?}", output.name);
-                self.error(line, what, "use letters, digits, - and _; every step already has the output result");
+                self.error(line, what, format!("{NAME_RULE}; every step already has the output result"));
             } else if outputs.iter().any(|known| known.name == output.name) {
                 let what = format!("step {id:?} declares the output {:?} twice", output.name);
                 self.error(line, what, "remove one of them");
@@ -498,8 +497,9 @@ impl Reader<'_> {
                 self.problems.extend(problems.into_iter().map(|problem| problem.at_line(line)));
                 Some(output)
             }
-            _ => {
-                self.error(line, format!("an output of step {id:?} has no name"), "write outputs: [findings]");
+            other => {
+                let what = format!("{other} is not a valid output name in step {id:?}");
+                self.error(line, what, format!("{NAME_RULE}: outputs: [findings]"));
                 None
             }
         }

@@ -128,6 +128,10 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
         ("  - id: a b\n    agent: x\n    prompt: y\n", 3, "is not a valid step id"),
         ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [b, b]\n", 6, "twice"),
         ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [result]\n", 6, "is not a valid output name"),
+        ("  - id: 007\n    agent: x\n    prompt: y\n", 3, "is not a valid step id"),
+        ("  - id: 007\n    agent: x\n    prompt: y\n", 3, "begin with a letter"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [1e3]\n", 6, "is not a valid output name"),
+        ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [12]\n", 6, "begin with a letter"),
         ("  - just words\n", 3, "is not a mapping of keys"),
     ] {
         let told = told(text);

@@ -2,10 +2,16 @@
 
 use std::fmt::Write;
 
-use super::definition::{Output, Step};
+use super::definition::{Assignee, Output, Step};
 use super::run_state::{PartAt, Run};
+use super::template::Token;
 use super::value::OutputKind;
 use crate::mind::headings;
+use crate::mind::inserted_text::push_inserted;
+use crate::mind::untrusted_text::quoted;
+
+/// The maximum length of a path in a task, in characters.
+const PATH_CHARS: usize = 400;
 
 /// The tool for providing outputs.
 pub const GIVE_OUTPUT: &str = "give_output";
@@ -13,7 +19,7 @@ pub const GIVE_OUTPUT: &str = "give_output";
 /// The task for a part of a step.
 pub(super) fn task_text(run: &Run, at: PartAt) -> String {
     let Some(step) = run.plan.steps.get(at.0) else { return String::new() };
-    let prompt = step.prompt.render(|token| run.text(token, at));
+    let prompt = step.prompt.render_with(|prompt, token| push_value(prompt, run, token, at));
     let mut words = prompt.trim().to_owned();
     let _ = write!(words, "\n\n{}{:?} of the workflow {:?}.", headings::STEP, step.id, run.name);
     let round = run.steps.get(at.0).map_or(1, |state| state.round);
@@ -31,6 +37,26 @@ pub(super) fn task_text(run: &Run, at: PartAt) -> String {
     words
 }
 
+/// Appends the value of a placeholder: the words of agents as data, those of a person unchanged.
+fn push_value(prompt: &mut String, run: &Run, token: &Token, at: PartAt) {
+    let value = run.text(token, at);
+    let is_of_agent = match token {
+        Token::Item => true,
+        Token::Output { .. } => {
+            let step = run.plan.output(token).and_then(|(step, _)| run.plan.steps.get(step));
+            !step.is_some_and(|step| matches!(step.doer, Assignee::Person { .. }))
+        }
+        Token::Variable(_) | Token::Index | Token::Round => false,
+    };
+    if is_of_agent { push_inserted(prompt, &value) } else { prompt.push_str(&value) }
+}
+
+/// A path that may contain outputs, as it is written in a task.
+fn path_in_task(path: &str) -> String {
+    let is_plain = path.chars().all(|letter| letter.is_alphanumeric() || "/-_. ".contains(letter));
+    if is_plain && path.chars().count() <= PATH_CHARS { path.to_owned() } else { quoted(path, PATH_CHARS) }
+}
+
 fn outputs(run: &Run, step: &Step, at: PartAt) -> String {
     let mut words = String::new();
     if step.outputs.is_empty() {
@@ -41,7 +67,7 @@ fn outputs(run: &Run, step: &Step, at: PartAt) -> String {
         match &output.file {
             Some(file) => {
                 let file = file.render(|token| run.text(token, at));
-                format!("- {} (the file {}){about}", output.name, file.trim())
+                format!("- {} (the file {}){about}", output.name, path_in_task(file.trim()))
             }
             None => format!("- {} ({}){about}", output.name, output.kind.description()),
         }

@@ -33,6 +33,9 @@ fn is_name(text: &str, more: &[char]) -> bool {
     text.starts_with(is_first) && text.chars().all(|c| c.is_alphanumeric() || "_-".contains(c) || more.contains(&c))
 }
 
+/// What a person is told about a name that [`is_identifier`] does not accept.
+pub const NAME_RULE: &str = "begin with a letter, and use letters, digits, - and _";
+
 /// Whether this can be the name of a variable, a step or an output.
 pub fn is_identifier(text: &str) -> bool {
     is_name(text, &[])
@@ -138,11 +141,16 @@ impl Template {
 
     /// Renders the text with the values of the placeholders.
     pub fn render(&self, mut value: impl FnMut(&Token) -> String) -> String {
+        self.render_with(|text, token| text.push_str(&value(token)))
+    }
+
+    /// Renders the text; `push` appends the value of a placeholder to the text before it.
+    pub fn render_with(&self, mut push: impl FnMut(&mut String, &Token)) -> String {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
-                Piece::Token(token) => text.push_str(&value(token)),
+                Piece::Token(token) => push(&mut text, token),
             }
         }
         text

@@ -2,8 +2,6 @@
 //! it: file by file as orders of the agent, so that versions, permissions and concurrent edits by others apply as
 //! always.
 
-use similar::{ChangeTag, TextDiff};
-
 use super::super::super::layout;
 use super::super::super::text_merge::merge_files;
 use super::super::executor::{Executor, invalid_request};
@@ -11,22 +9,25 @@ use super::super::order::{
     ChangedInWorktree, FileAnswer, FileFailure, FileOperation, FileOrder, FileResult, WorktreeChanges,
 };
 use super::super::path::{PathAccess, WorkspacePath};
+use super::diff::diff_of;
 use super::scan;
 use super::tree::{TreeFile, differing};
 use super::worktree::{ROOM_NAME, Worktree, WorktreeError, message};
 use crate::base::hash::content_hash;
-use crate::base::text::truncate;
 
-/// The maximum length of a diff in characters; the rest is left out.
-const MAX_DIFF_CHARS: usize = 60_000;
-/// The number of unchanged lines around each change in a diff.
-const LINES_AROUND: usize = 3;
+/// The maximum length of the diff of one proposal, in characters. A person is shown all of it, so that a file whose diff
+/// is longer than what is left of this is not part of the proposal.
+pub(super) const MAX_DIFF_CHARS: usize = 400_000;
+/// What the hash of changes begins with: changes that were shown in another way have another hash.
+const SHOWN_WHOLE: &[u8] = b"shown whole\0";
+/// What stands in the hash of changes before the version of the workspace that a file would replace.
+const REPLACES: &[u8] = b"replaces\0";
 
 /// Returns the changes of a worktree relative to the workspace.
 pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, WorktreeError> {
     let mut changes = WorktreeChanges::default();
-    let mut key: Vec<u8> = Vec::new();
-    let mut chars = 0;
+    let mut key = SHOWN_WHOLE.to_vec();
+    let mut chars_left = MAX_DIFF_CHARS;
     for path in differing(&worktree.base, &worktree.head) {
         let (before, after) = (worktree.base.get(path), worktree.head.get(path));
         for file in [before, after] {
@@ -35,32 +36,46 @@ pub(super) fn changes_of(worktree: &Worktree) -> Result<WorktreeChanges, Worktre
             key.extend(file.map(|file| file.blob.0).into_iter().flatten());
             key.push(0);
         }
-        let mut changed = ChangedInWorktree { path: path.to_owned(), ..ChangedInWorktree::default() };
-        changed.is_new = before.is_none();
-        changed.is_gone = after.is_none();
-        changed.left_out = left_out(worktree, path, before, after)?;
-        let (old, new) = (worktree.text(before)?.unwrap_or_default(), worktree.text(after)?.unwrap_or_default());
-        let diff = TextDiff::from_lines(&old, &new);
-        for change in diff.iter_all_changes() {
-            match change.tag() {
-                ChangeTag::Insert => changed.added += 1,
-                ChangeTag::Delete => changed.removed += 1,
-                ChangeTag::Equal => {}
-            }
+        let conflict = worktree.conflicts.get(path);
+        let before = conflict.map_or(before, Option::as_ref);
+        if conflict.is_some() {
+            key.extend_from_slice(REPLACES);
+            key.extend(before.map(|file| file.blob.0).into_iter().flatten());
         }
-        let side = |side: &str, there: bool| if there { format!("{side}/{path}") } else { "/dev/null".to_owned() };
-        let header = (side("a", before.is_some()), side("b", after.is_some()));
-        let text = diff.unified_diff().context_radius(LINES_AROUND).header(&header.0, &header.1).to_string();
-        if changed.left_out.is_none() && chars < MAX_DIFF_CHARS {
-            let text = truncate(&text, MAX_DIFF_CHARS - chars);
-            chars += text.chars().count();
-            changes.diff.push_str(&text);
-            changes.is_cut |= chars >= MAX_DIFF_CHARS;
+        let (old, new) = (worktree.text(before)?, worktree.text(after)?);
+        let diff = diff_of(path, old.as_deref(), new.as_deref());
+        let mut changed = ChangedInWorktree {
+            path: path.to_owned(),
+            is_new: before.is_none(),
+            is_gone: after.is_none(),
+            added: diff.added,
+            removed: diff.removed,
+            left_out: left_out(worktree, path, before, after)?,
+            is_too_long: false,
+            is_conflict: conflict.is_some(),
+        };
+        if changed.left_out.is_none() {
+            let chars = diff.patch.chars().count();
+            changed.left_out = too_long(chars, chars_left);
+            changed.is_too_long = changed.left_out.is_some();
+            if !changed.is_too_long {
+                chars_left -= chars;
+                changes.diff.push_str(&diff.patch);
+            }
         }
         changes.files.push(changed);
     }
     changes.hash = if changes.files.is_empty() { 0 } else { content_hash(&key).max(1) };
     Ok(changes)
+}
+
+/// Returns why a diff is too long to be shown to a person whole; `None` if it is not.
+fn too_long(chars: usize, chars_left: usize) -> Option<String> {
+    if chars > MAX_DIFF_CHARS {
+        return Some(format!("its diff of {chars} characters is too long to be shown whole, {MAX_DIFF_CHARS} at most"));
+    }
+    let why = "there are too many changes to show all of them at once; it is part of the next proposal";
+    (chars > chars_left).then(|| why.to_owned())
 }
 
 /// Returns why a change cannot be merged into the workspace; `None` if it can.
@@ -120,8 +135,19 @@ pub(super) fn merge(
                 continue;
             }
         };
-        let merged = merge_files(old.as_deref(), new.as_deref(), now.as_deref());
-        let Some(wanted) = merged.map(|text| text.map(std::borrow::Cow::into_owned)) else {
+        let merged = match worktree.conflicts.get(path).copied() {
+            // The person was shown both versions and chose this one, unless there is yet another one by now.
+            Some(shown) => (worktree.text(shown.as_ref())? == now).then(|| new.clone()),
+            None => merge_files(old.as_deref(), new.as_deref(), now.as_deref())
+                .map(|text| text.map(std::borrow::Cow::into_owned)),
+        };
+        let is_program = after.or(before).is_some_and(|file| file.is_program);
+        let Some(wanted) = merged else {
+            let theirs = match &now {
+                Some(text) => Some(TreeFile { blob: worktree.repository.store_blob(text.as_bytes())?, is_program }),
+                None => None,
+            };
+            worktree.conflicts.insert(path.clone(), theirs);
             crossed.push(format!("'{path}': the same lines were changed in the workspace in the meantime"));
             continue;
         };
@@ -135,7 +161,7 @@ pub(super) fn merge(
                 }
             }
         }
-        let is_program = after.or(before).is_some_and(|file| file.is_program);
+        worktree.conflicts.remove(path);
         let bytes = wanted.as_ref().map(|text| (text.as_bytes(), is_program));
         scan::write(&worktree.files.root, path, bytes)?;
         let file = match &wanted {
@@ -146,6 +172,7 @@ pub(super) fn merge(
     }
     worktree.commit_everything(ROOM_NAME, &message("merge with the workspace", order))?;
     worktree.set_base(base, false)?;
+    worktree.keep_conflicts()?;
     worktree.report_again();
     Ok(Ok(FileAnswer::Merged { done, crossed, left_out }))
 }

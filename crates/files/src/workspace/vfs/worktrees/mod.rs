@@ -8,6 +8,7 @@
 //! `scan` (reading and writing whole trees on disk), `worktree` (one agent's copy), `merging` (proposing its changes
 //! and merging them into the workspace).
 
+mod diff;
 mod merging;
 mod repository;
 mod scan;

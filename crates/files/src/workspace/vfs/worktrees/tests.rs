@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::super::limits::FileLimits;
 use super::super::order::{FileAnswer, FileFailure, FileOperation, FileRights, WorktreeChanges};
+use super::merging::MAX_DIFF_CHARS;
 use super::*;
 use crate::base::{Author, Seq};
 
@@ -163,6 +164,72 @@ fn approved_changes_are_merged_with_those_of_others() {
     let left: Vec<&str> = fixture.told.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(left, ["b.md"], "what could not be merged stays in her copy");
     assert_eq!(fixture.read("ada", "a.md"), "one\n2\n3\nmine\n", "her copy has what the workspace has");
+}
+
+#[test]
+fn what_is_too_long_to_be_shown_whole_is_not_merged_and_the_rest_is_proposed_afterwards() {
+    let mut fixture = Fixture::new(&[("small.md", "one\n")]);
+    let line = "a line of a long text that an agent wrote\n";
+    let long = line.repeat(MAX_DIFF_CHARS / line.len() / 2 + 1_000);
+    let endless = line.repeat(MAX_DIFF_CHARS / line.len() + 1_000);
+    for (path, text) in [("a.md", &*long), ("b.md", &*long), ("endless.md", &*endless), ("small.md", "two\n")] {
+        fixture.write("ada", path, text);
+    }
+    let left = |fixture: &Fixture| {
+        let files = fixture.told.files.iter().filter(|file| file.is_too_long);
+        files.map(|file| file.path.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(left(&fixture), ["b.md", "endless.md"], "small.md still fits");
+    let added = fixture.told.diff.lines().filter(|shown| *shown == format!("+{}", line.trim_end())).count();
+    assert_eq!(added, long.lines().count(), "nothing of a.md is cut");
+    assert!(fixture.told.diff.ends_with("-one\n+two\n"), "nothing of small.md is cut");
+    let (crossed, left_out) = fixture.merge("ada");
+    assert!(crossed.is_empty() && left_out.len() == 2, "{crossed:?} {left_out:?}");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some(&*long));
+    assert_eq!((fixture.in_workspace("b.md"), fixture.in_workspace("endless.md")), (None, None));
+    assert_eq!(left(&fixture), ["endless.md"], "the next proposal has room for b.md");
+    fixture.merge("ada");
+    assert_eq!(fixture.in_workspace("b.md").as_deref(), Some(&*long));
+    assert_eq!((fixture.in_workspace("endless.md"), fixture.told.diff.as_str()), (None, ""));
+    let in_copy = fs::read_to_string(fixture.copy("ada").join("endless.md")).expect("it is still there");
+    assert_eq!(in_copy, endless);
+}
+
+#[test]
+fn after_a_conflict_exactly_the_version_that_was_shown_is_replaced() {
+    let mut fixture = Fixture::new(&[("a.md", "one\n"), ("b.md", "one\n")]);
+    fixture.write("ada", "a.md", "hers\n");
+    fixture.write("ada", "b.md", "two\n");
+    assert!(fixture.told.files.iter().all(|file| !file.is_conflict));
+    let first = fixture.told.hash;
+    put(fixture.folder.path(), "a.md", b"mine\n");
+    assert_eq!(fixture.merge("ada").0.len(), 1);
+    assert_eq!(fixture.in_workspace("b.md").as_deref(), Some("two\n"), "the other file is merged");
+    assert!(fixture.told.files[0].is_conflict && fixture.told.hash != first, "{:?}", fixture.told);
+    assert!(fixture.told.diff.ends_with("-mine\n+hers\n"), "{}", fixture.told.diff);
+    put(fixture.folder.path(), "a.md", b"mine again\n");
+    assert_eq!(fixture.merge("ada").0.len(), 1, "what was not shown is not replaced");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("mine again\n"));
+    assert!(fixture.told.diff.ends_with("-mine again\n+hers\n"), "{}", fixture.told.diff);
+    let shown = fixture.told.hash;
+    fixture.reopen();
+    let (crossed, _) = fixture.merge("ada");
+    assert!(crossed.is_empty(), "it is decided about in another run: {crossed:?}");
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("hers\n"));
+    assert!(fixture.told.files.is_empty() && fixture.told.hash != shown, "{:?}", fixture.told);
+}
+
+#[test]
+fn a_conflict_is_forgotten_when_both_versions_fit_together_again() {
+    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n")]);
+    fixture.write("ada", "a.md", "one\n2\n3\n4\n");
+    put(fixture.folder.path(), "a.md", b"eins\n2\n3\n4\n");
+    assert_eq!(fixture.merge("ada").0.len(), 1);
+    put(fixture.folder.path(), "a.md", b"1\n2\n3\nmine\n");
+    fixture.begin("ada");
+    assert!(fixture.told.files.iter().all(|file| !file.is_conflict), "{:?}", fixture.told);
+    assert!(fixture.merge("ada").0.is_empty());
+    assert_eq!(fixture.in_workspace("a.md").as_deref(), Some("one\n2\n3\nmine\n"));
 }
 
 #[test]

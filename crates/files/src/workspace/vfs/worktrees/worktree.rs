@@ -6,6 +6,7 @@
 //! files that exist then, and is marked as such. Orders happen exactly once as everywhere, because the executor records
 //! them in `state/`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::super::layout;
@@ -15,7 +16,7 @@ use super::super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, Fil
 use super::FILES;
 use super::repository::{Branch, GitError, Repository};
 use super::scan::{self, ScanError, Stamps};
-use super::tree::{TreeFile, TreeFiles, WorktreeUpdate, differing, take_over};
+use super::tree::{Blob, TreeFile, TreeFiles, WorktreeUpdate, differing, take_over};
 use crate::base::{Author, Id};
 
 /// The folder of the history, in the agent's own folder.
@@ -24,6 +25,10 @@ const HISTORY: &str = "history.git";
 const STATE: &str = "state";
 /// The file with the activation for which changes in the workspace were last merged.
 const ACTIVATION: &str = "activation";
+/// The file with the conflicts that a person decides about, perhaps only in the next run.
+const CONFLICTS: &str = "conflicts.json";
+/// The maximum size of that file in bytes.
+const MAX_CONFLICTS_BYTES: u64 = 4 * 1024 * 1024;
 /// The author of commits that no agent made.
 pub(super) const ROOM_NAME: &str = "workshop";
 
@@ -60,6 +65,9 @@ pub(super) struct Worktree {
     activation: Option<Id>,
     /// Files that changed both here and in the workspace and cannot be merged; reported once.
     crossed: Vec<String>,
+    /// Files of which a merge found the same lines changed in the workspace, with its version then. A person chooses one
+    /// of the two versions.
+    pub(super) conflicts: BTreeMap<String, Option<TreeFile>>,
     /// The hash of the changes that were last reported.
     reported: Option<u64>,
     #[cfg(test)]
@@ -87,6 +95,7 @@ impl Worktree {
             workspace_stamps: Stamps::default(),
             activation: crate::safe_fs::read_text(&place.join(ACTIVATION), 200).ok().flatten().map(Id::from),
             crossed: Vec::new(),
+            conflicts: kept_conflicts(place),
             reported: None,
             #[cfg(test)]
             is_killed_before_commit: false,
@@ -108,6 +117,11 @@ impl Worktree {
             return Ok(());
         }
         self.commit_everything(ROOM_NAME, "recovered: changes of unknown origin")?;
+        // The person may have edited the workspace so that both fit together.
+        if !self.conflicts.is_empty() {
+            self.conflicts.clear();
+            self.keep_conflicts()?;
+        }
         self.take_over(workspace)?;
         self.activation.clone_from(&order.activation);
         let words = self.activation.as_deref().unwrap_or_default();
@@ -249,10 +263,30 @@ impl Worktree {
         Ok(String::from_utf8(self.repository.bytes(file.blob)?).ok())
     }
 
+    /// Saves the conflicts.
+    pub(super) fn keep_conflicts(&self) -> Result<(), WorktreeError> {
+        let kept = |file: &TreeFile| (file.blob.0, file.is_program);
+        let conflicts: KeptConflicts =
+            self.conflicts.iter().map(|(path, file)| (path.clone(), file.as_ref().map(kept))).collect();
+        let text = serde_json::to_string(&conflicts).map_err(std::io::Error::other)?;
+        Ok(crate::safe_fs::replace_text(&self.place.join(CONFLICTS), &text)?)
+    }
+
     /// Causes the copy's own changes to be reported again.
     pub(super) fn report_again(&mut self) {
         self.reported = None;
     }
+}
+
+/// Conflicts as they are saved: the hash of the workspace's version in the history, and whether it is executable.
+type KeptConflicts = BTreeMap<String, Option<([u8; 20], bool)>>;
+
+/// The saved conflicts of the copy at `place`. Without them, a conflict is found again by the next merge.
+fn kept_conflicts(place: &Path) -> BTreeMap<String, Option<TreeFile>> {
+    let text = crate::safe_fs::read_text(&place.join(CONFLICTS), MAX_CONFLICTS_BYTES).ok().flatten();
+    let kept: KeptConflicts = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let file = |(blob, is_program)| TreeFile { blob: Blob(blob), is_program };
+    kept.into_iter().map(|(path, kept)| (path, kept.map(file))).collect()
 }
 
 fn apply(files: &mut TreeFiles, changed: Vec<(String, Option<TreeFile>)>) {
