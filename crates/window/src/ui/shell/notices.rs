@@ -10,7 +10,7 @@ use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 
 use crate::base::Severity;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
-use crate::ui::shell::notice_card::{card, place_button};
+use crate::ui::shell::notice_card::{card, place_button, trust_button};
 use crate::ui::shell::provider_notices;
 use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::Outcome;
@@ -20,6 +20,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
+use crate::workspace::trust::TRUST_REMEDY;
 
 /// The maximum number of problem cards.
 const PROBLEMS_SHOWN: usize = 3;
@@ -103,6 +104,9 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
             if let Some(place) = place_of(problem) {
                 place_button(ui, &place, cx.room, commands);
             }
+            if is_about_trust(cx, group) {
+                trust_button(ui, &place, commands);
+            }
             if group.problems.len() > 1 {
                 let more = ui.button(texts::more_here(group.problems.len() - 1));
                 widgets::name(&more, texts::show_all_of(file_or_place(problem)));
@@ -112,6 +116,12 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
             }
         });
     })
+}
+
+/// Whether a problem of this place is solved by a decision about what the workspace wants.
+fn is_about_trust(cx: &ViewerContext<'_>, group: &Group) -> bool {
+    let all = cx.ui.notices.board().all();
+    group.problems.iter().any(|index| all[*index].remedy == TRUST_REMEDY)
 }
 
 fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {

@@ -1,0 +1,165 @@
+//! What agents and workflows of a trusted workspace would do by themselves, or could do outside of it, and whether the
+//! person has seen it: heartbeats, triggers, code, and agents that reach outside.
+//!
+//! What is changed with this program is trusted at once: the person did it, or an agent whose act the gate checked and
+//! that the person has seen itself. Whatever comes in otherwise, by a pull or another editor, waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::heartbeats::heartbeat_widening;
+use super::modules::code_widening;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::{Author, Problem};
+use crate::gate::GatePolicy;
+use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
+use crate::heartbeat;
+use crate::orchestration::workflow::format as workflow_format;
+use crate::orchestration::workflow::starting::trigger_widening;
+use crate::tools::{REACH, UnseenAgents, reach_widening};
+use crate::workspace::layout::HEARTBEAT_FILE;
+use crate::workspace::trust::{TRUST_REMEDY, TrustAdded, Widening};
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, WorkspaceTrust};
+
+/// The source of the problems about what the person has not seen.
+const SOURCE: &str = "workspace trust: agents and workflows";
+/// How many files a problem names.
+const MAX_NAMED: usize = 5;
+
+/// What one file of an agent or a workflow would do by itself, or lets an agent do outside the workspace.
+pub fn widenings_of_file(path: &str, text: &str) -> Vec<Widening> {
+    let mut found: Vec<Widening> = reach_widening(path, text).into_iter().collect();
+    if path.rsplit('/').next() == Some(HEARTBEAT_FILE) {
+        found.extend(heartbeat_widening(path, &heartbeat::read(text)));
+    }
+    if workflow_format::is_workflow(path) {
+        found.extend(trigger_widening(path, &workflow_format::read(path, text).workflow.trigger));
+    }
+    found.extend(code_widening(path, text));
+    found
+}
+
+/// The widenings of all files by path, as they were before the last change. Not saved.
+type Known = BTreeMap<String, Vec<Widening>>;
+
+/// The parts of the room that say what is seen.
+#[derive(SystemParam)]
+pub(super) struct SeenContext<'w, 's> {
+    files: Res<'w, KnownFiles>,
+    trust: Option<Res<'w, WorkspaceTrust>>,
+    unseen: Res<'w, UnseenAgents>,
+    roster: Res<'w, Roster>,
+    profiles: Res<'w, Profiles>,
+    policy: Res<'w, GatePolicy>,
+    agents: Query<'w, 's, &'static Agent>,
+}
+
+/// Trusts what was changed with this program, and reports what waits until the person has seen it.
+pub(super) fn trust_seen_changes(
+    room: SeenContext,
+    mut changes: MessageReader<FileChanged>,
+    mut trusted: MessageWriter<TrustAdded>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut known: Local<Option<Known>>,
+) {
+    let Some(trust) = room.trust.as_deref().filter(|trust| matches!(trust, WorkspaceTrust::Parts { .. })) else {
+        changes.clear();
+        if known.take().is_some() {
+            reports.write(ProblemReport { source: SOURCE.to_owned(), problems: Vec::new() });
+        }
+        return;
+    };
+    let changed: Vec<&FileChanged> = changes.read().collect();
+    let is_first = known.is_none();
+    let known = known.get_or_insert_with(|| {
+        let all = room.files.all().iter().map(|(path, text)| (path.clone(), widenings_of_file(path, text)));
+        all.filter(|(_, found)| !found.is_empty()).collect()
+    });
+    if !is_first && !changed.is_empty() {
+        let added = room.follow(known, &changed, trust);
+        if !added.is_empty() {
+            trusted.write(TrustAdded(added));
+        }
+    }
+    let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
+    if is_first || !changed.is_empty() || is_other_trust || room.policy.is_changed() {
+        let problems = room.problems(known, trust);
+        reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
+    }
+}
+
+impl SeenContext<'_, '_> {
+    /// Follows changes of files, and returns what they added with this program.
+    fn follow(&self, known: &mut Known, changed: &[&FileChanged], trust: &WorkspaceTrust) -> Vec<Widening> {
+        // A file that waits and is renamed, copied or restored goes on waiting.
+        let waiting: BTreeSet<(String, String)> = (known.values().flatten())
+            .filter(|widening| !trust.allows(widening))
+            .map(|widening| (widening.key.clone(), widening.value.clone()))
+            .collect();
+        let mut added = Vec::new();
+        for change in changed {
+            let before = known.remove(&change.path).unwrap_or_default();
+            let text = self.files.text(&change.path);
+            let now = text.map(|text| widenings_of_file(&change.path, text)).unwrap_or_default();
+            if change.is_persons() || (change.is_seen && self.is_seen_author(&change.by)) {
+                let is_added = |widening: &&Widening| {
+                    let words = (widening.key.clone(), widening.value.clone());
+                    !before.contains(widening) && !waiting.contains(&words)
+                };
+                added.extend(now.iter().filter(is_added).cloned());
+            }
+            if !now.is_empty() {
+                known.insert(change.path.clone(), now);
+            }
+        }
+        added
+    }
+
+    /// Whether a change by this agent is one that the gate checked against rights that the person has seen: no agent
+    /// gives another one more than it has unless the person allows exactly this change.
+    fn is_seen_author(&self, author: &Author) -> bool {
+        let entity = self.roster.key(&author.0).and_then(|key| self.roster.entity(key));
+        let agent = entity.and_then(|entity| self.agents.get(entity).ok());
+        let path = agent.and_then(|agent| self.profiles.path(&agent.profile));
+        path.is_some_and(|path| !self.unseen.contains(path))
+    }
+
+    /// The problems about what waits.
+    fn problems(&self, known: &Known, trust: &WorkspaceTrust) -> Vec<Problem> {
+        let waiting: Vec<&Widening> = known.values().flatten().filter(|widening| !trust.allows(widening)).collect();
+        let (starting, reaching): (Vec<&Widening>, Vec<&Widening>) =
+            waiting.into_iter().partition(|widening| widening.key != REACH);
+        let starts = problem(&starting, "does not start by itself");
+        // Where everything outside is asked anyway, it makes no difference.
+        let reaches =
+            problem(&reaching, "asks before it reaches outside the workspace").filter(|_| self.frees_outside());
+        starts.into_iter().chain(reaches).collect()
+    }
+
+    /// Whether a rule lets every agent reach outside without asking.
+    fn frees_outside(&self) -> bool {
+        let rules = self.files.text(ALLOWLIST_FILE).map(|text| CommandRules::parse(text).0);
+        self.policy.frees_outside() || rules.is_some_and(|rules| rules.widenings().next().is_some())
+    }
+}
+
+/// The problem with what waits in some files; `None` if there are none.
+fn problem(waiting: &[&Widening], what: &str) -> Option<Problem> {
+    let first = waiting.first()?;
+    let mut others: Vec<&str> = waiting[1..].iter().map(|widening| widening.place.as_str()).collect();
+    others.dedup();
+    let more = others.len().saturating_sub(MAX_NAMED);
+    others.truncate(MAX_NAMED);
+    let mut also = if others.is_empty() { String::new() } else { format!("; also: {}", others.join(", ")) };
+    if more > 0 {
+        also.push_str(&format!(" and {more} more"));
+    }
+    let what = format!("{what} until you trust it, because you have not seen it yet{also}");
+    Some(Problem::warning(first.place.clone(), what, TRUST_REMEDY))
+}
+
+#[cfg(test)]
+#[path = "seen_changes_tests.rs"]
+mod tests;
