@@ -26,6 +26,8 @@ pub fn trials() -> Vec<Trial> {
         code_that_a_pull_brings_runs_only_once_it_is_seen,
         heartbeats_and_triggers_that_a_pull_brings_wait_and_tasks_do_not,
         other_words_of_what_is_trusted_are_no_news,
+        an_agent_that_a_seen_one_starts_is_no_news,
+        an_agent_that_one_starts_which_was_not_seen_waits_too,
     ]
 }
 
@@ -113,7 +115,7 @@ fn trusting_it_shows_one_page_and_lets_it_start() {
     for words in ["gateway.provider", "scripted:script.yaml", "cat", "the task “Do it”"] {
         assert!(out.contains(words), "{words} in {out}");
     }
-    assert!(!out.contains("rm"), "what forbids is no wish: {out}");
+    assert!(!out.contains("rm: "), "what forbids is no wish: {out}");
     assert_eq!(foreign.run(&RUN).0, 4, "looking is not trusting");
     let (code, out, errors) = foreign.run(&["trust", "--yes"]);
     assert_eq!(code, 0, "{out}{errors}");
@@ -342,4 +344,24 @@ fn other_words_of_what_is_trusted_are_no_news() {
     let foreign = pulled(&before, &after);
     let (code, out, _) = foreign.run(&["trust"]);
     assert_eq!(code, 0, "ordinary changes ask nothing: {out}");
+}
+
+const STARTS_A_HELPER: &str = "agents:\n  lead:\n    - tools: [ { name: spawn_agent, arguments: { filename: helper, content: 'You help.', task: Go } } ]\n    - text: Done.\ndefault: [ { text: Fine. } ]\n";
+const LEADS_HELPERS: &str = "---\ntools: [spawn_agent, signal_parent, execute_command]\n---\nYou lead.\n";
+
+fn an_agent_that_a_seen_one_starts_is_no_news() {
+    let foreign = pulled(&[("script.yaml", STARTS_A_HELPER), ("agents/lead.md", LEADS_HELPERS)], &[]);
+    let (_, _, errors) = foreign.run(&GIVEN);
+    let text = fs::read_to_string(foreign.path().join("agents/helper.md")).unwrap_or_default();
+    assert!(text.contains("execute_command"), "it inherits what its starter may do: {text}{errors}");
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 0, "an agent cannot give another one more than it has: {out}");
+}
+
+fn an_agent_that_one_starts_which_was_not_seen_waits_too() {
+    let foreign = pulled(&[("script.yaml", STARTS_A_HELPER)], &[("agents/lead.md", LEADS_HELPERS)]);
+    foreign.run(&GIVEN);
+    assert!(foreign.path().join("agents/helper.md").exists());
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert!(code == 4 && out.contains("agents/lead.md") && out.contains("agents/helper.md"), "{out}");
 }

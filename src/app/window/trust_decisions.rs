@@ -130,6 +130,9 @@ impl TrustDecisions {
             }
             (TrustDecision::Trust(_), Ok(page)) if !page.is_settled() => {
                 let text = changed_meanwhile(page.new.len());
+                if state.front.dialog() != Some(&Dialog::Trust) {
+                    state.notify(&text, false);
+                }
                 state.trust.note = Some(TrustNote { text, is_good: false });
                 state.trust.page = Some(Arc::new(page));
             }

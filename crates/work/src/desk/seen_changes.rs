@@ -12,6 +12,7 @@ use bevy::ecs::system::SystemParam;
 use super::heartbeats::heartbeat_widening;
 use super::modules::code_widening;
 use crate::agent::{Agent, Profiles, Roster};
+use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::gate::GatePolicy;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
@@ -41,8 +42,28 @@ pub fn widenings_of_file(path: &str, text: &str) -> Vec<Widening> {
     found
 }
 
-/// The widenings of all files by path, as they were before the last change. Not saved.
-type Known = BTreeMap<String, Vec<Widening>>;
+/// The files with widenings, by path, as they were before the last change. Not saved.
+type Known = BTreeMap<String, KnownFile>;
+
+/// A file with widenings.
+pub(super) struct KnownFile {
+    /// The hash of its text.
+    text: u64,
+    widenings: Vec<Widening>,
+}
+
+impl KnownFile {
+    /// Reads a file; `None` if it has no widenings.
+    fn read(path: &str, text: &str) -> Option<Self> {
+        let widenings = widenings_of_file(path, text);
+        (!widenings.is_empty()).then(|| Self { text: content_hash(text.as_bytes()), widenings })
+    }
+}
+
+/// The widenings that the person has not seen.
+fn waiting<'a>(known: &'a Known, trust: &'a WorkspaceTrust) -> impl Iterator<Item = &'a Widening> {
+    known.values().flat_map(|file| &file.widenings).filter(|widening| !trust.allows(widening))
+}
 
 /// The parts of the room that say what is seen.
 #[derive(SystemParam)]
@@ -74,8 +95,8 @@ pub(super) fn trust_seen_changes(
     let changed: Vec<&FileChanged> = changes.read().collect();
     let is_first = known.is_none();
     let known = known.get_or_insert_with(|| {
-        let all = room.files.all().iter().map(|(path, text)| (path.clone(), widenings_of_file(path, text)));
-        all.filter(|(_, found)| !found.is_empty()).collect()
+        let all = room.files.all().iter();
+        all.filter_map(|(path, text)| Some((path.clone(), KnownFile::read(path, text)?))).collect()
     });
     if !is_first && !changed.is_empty() {
         let added = room.follow(known, &changed, trust);
@@ -94,25 +115,18 @@ impl SeenContext<'_, '_> {
     /// Follows changes of files, and returns what they added with this program.
     fn follow(&self, known: &mut Known, changed: &[&FileChanged], trust: &WorkspaceTrust) -> Vec<Widening> {
         // A file that waits and is renamed, copied or restored goes on waiting.
-        let waiting: BTreeSet<(String, String)> = (known.values().flatten())
-            .filter(|widening| !trust.allows(widening))
-            .map(|widening| (widening.key.clone(), widening.value.clone()))
-            .collect();
+        let is_waiting = |file: &&KnownFile| file.widenings.iter().any(|widening| !trust.allows(widening));
+        let waiting: BTreeSet<u64> = known.values().filter(is_waiting).map(|file| file.text).collect();
         let mut added = Vec::new();
         for change in changed {
-            let before = known.remove(&change.path).unwrap_or_default();
+            let before = known.remove(&change.path).map(|file| file.widenings).unwrap_or_default();
             let text = self.files.text(&change.path);
-            let now = text.map(|text| widenings_of_file(&change.path, text)).unwrap_or_default();
-            if change.is_persons() || (change.is_seen && self.is_seen_author(&change.by)) {
-                let is_added = |widening: &&Widening| {
-                    let words = (widening.key.clone(), widening.value.clone());
-                    !before.contains(widening) && !waiting.contains(&words)
-                };
-                added.extend(now.iter().filter(is_added).cloned());
+            let Some(now) = text.and_then(|text| KnownFile::read(&change.path, text)) else { continue };
+            let is_seen = change.is_persons() || (change.is_seen && self.is_seen_author(&change.by));
+            if is_seen && !waiting.contains(&now.text) {
+                added.extend(now.widenings.iter().filter(|widening| !before.contains(widening)).cloned());
             }
-            if !now.is_empty() {
-                known.insert(change.path.clone(), now);
-            }
+            known.insert(change.path.clone(), now);
         }
         added
     }
@@ -128,9 +142,8 @@ impl SeenContext<'_, '_> {
 
     /// The problems about what waits.
     fn problems(&self, known: &Known, trust: &WorkspaceTrust) -> Vec<Problem> {
-        let waiting: Vec<&Widening> = known.values().flatten().filter(|widening| !trust.allows(widening)).collect();
         let (starting, reaching): (Vec<&Widening>, Vec<&Widening>) =
-            waiting.into_iter().partition(|widening| widening.key != REACH);
+            waiting(known, trust).partition(|widening| widening.key != REACH);
         let starts = problem(&starting, "does not start by itself");
         // Where everything outside is asked anyway, it makes no difference.
         let reaches =

@@ -189,6 +189,7 @@ mod tests {
     use super::*;
     use crate::base::Problem;
     use crate::ui::UiState;
+    use crate::ui::shell::notice_list::notice_list_ui;
     use crate::ui::state::FrontPanel;
     use crate::ui::state::NoticeTarget;
     use crate::ui::state::notice_board::NoticeBoard;
@@ -282,6 +283,23 @@ mod tests {
         click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "the list keeps them");
+    }
+
+    #[test]
+    fn a_problem_that_a_decision_solves_opens_the_page_in_the_card_and_in_the_list() {
+        let problems =
+            || vec![Problem::warning("workspace", "this workspace is restricted until you trust it", TRUST_REMEDY)];
+        let mut window = notices(problems());
+        click(&mut window, "Show what it wants: workspace");
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+        let room = RoomModel { problems: problems().into(), ..sample_room() };
+        let mut state = UiState::default();
+        state.front.open(FrontPanel::Notices);
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, _| notice_list_ui(ui, cx));
+        window.run_steps(3);
+        click(&mut window, "Show what it wants: workspace");
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+        assert!(!window.state().state.front.is_open(FrontPanel::Notices));
     }
 
     #[test]
