@@ -10,10 +10,13 @@ use crate::base::Problem;
 use crate::desk::trust_page::TrustPage;
 use crate::gateway::GatewayEnvironment;
 use crate::gateway::trusted_workspaces::TrustFile;
+use crate::schedule::InputQueue;
 use crate::ui::UiState;
 use crate::ui::state::{Dialog, TrustNote, TrustView};
 use crate::ui::widgets::text_format::{count, sentence};
 use crate::view::model::RoomModel;
+use crate::workspace::WorkspaceTrust;
+use crate::workspace::trust::TrustChanged;
 
 /// Why there is nothing to decide.
 const EVERYTHING_IS_TRUSTED: &str = "Everything in this workspace is trusted for this run, so there is nothing to \
@@ -107,7 +110,7 @@ impl TrustDecisions {
     /// workspace that can be opened now.
     pub(super) fn report(
         &mut self,
-        room: &OpenRoom,
+        room: &mut OpenRoom,
         state: &mut UiState,
         said: &TrustDecision,
         kept: Result<PathBuf, Problem>,
@@ -123,6 +126,7 @@ impl TrustDecisions {
             }
         };
         state.trust.note = None;
+        tell_room(room, said);
         match (said, now) {
             (_, Err(problem)) => {
                 state.trust.page = None;
@@ -150,6 +154,22 @@ impl TrustDecisions {
         }
         None
     }
+}
+
+/// Passes a decision about the open workspace to its room, also while it is paused and so does not look at the file.
+fn tell_room(room: &mut OpenRoom, said: &TrustDecision) {
+    let Some(world) = room.world() else { return };
+    if world.get_resource::<TrustFile>().is_none_or(|file| file.workspace() != said.folder()) {
+        return;
+    }
+    let trust = match said {
+        TrustDecision::Trust(page) => {
+            WorkspaceTrust::Parts { parts: page.wants.iter().map(|widening| widening.hash()).collect() }
+        }
+        TrustDecision::Revoke(_) => WorkspaceTrust::Nothing,
+    };
+    world.resource_mut::<InputQueue<TrustChanged>>().push(TrustChanged(trust));
+    room.is_active = true;
 }
 
 fn close_page(state: &mut UiState) {

@@ -70,10 +70,10 @@ fn waiting<'a>(known: &'a Known, trust: &'a WorkspaceTrust) -> impl Iterator<Ite
 pub(super) struct SeenContext<'w, 's> {
     files: Res<'w, KnownFiles>,
     trust: Option<Res<'w, WorkspaceTrust>>,
-    unseen: Res<'w, UnseenAgents>,
+    unseen: Option<Res<'w, UnseenAgents>>,
     roster: Res<'w, Roster>,
     profiles: Res<'w, Profiles>,
-    policy: Res<'w, GatePolicy>,
+    policy: Option<Res<'w, GatePolicy>>,
     agents: Query<'w, 's, &'static Agent>,
 }
 
@@ -105,7 +105,8 @@ pub(super) fn trust_seen_changes(
         }
     }
     let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
-    if is_first || !changed.is_empty() || is_other_trust || room.policy.is_changed() {
+    let is_other_policy = room.policy.as_ref().is_some_and(|policy| policy.is_changed());
+    if is_first || !changed.is_empty() || is_other_trust || is_other_policy {
         let problems = room.problems(known, trust);
         reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
     }
@@ -137,7 +138,7 @@ impl SeenContext<'_, '_> {
         let entity = self.roster.key(&author.0).and_then(|key| self.roster.entity(key));
         let agent = entity.and_then(|entity| self.agents.get(entity).ok());
         let path = agent.and_then(|agent| self.profiles.path(&agent.profile));
-        path.is_some_and(|path| !self.unseen.contains(path))
+        path.is_some_and(|path| self.unseen.as_ref().is_some_and(|unseen| !unseen.contains(path)))
     }
 
     /// The problems about what waits.
@@ -154,7 +155,8 @@ impl SeenContext<'_, '_> {
     /// Whether a rule lets every agent reach outside without asking.
     fn frees_outside(&self) -> bool {
         let rules = self.files.text(ALLOWLIST_FILE).map(|text| CommandRules::parse(text).0);
-        self.policy.frees_outside() || rules.is_some_and(|rules| rules.widenings().next().is_some())
+        let is_freed = self.policy.as_ref().is_some_and(|policy| policy.frees_outside());
+        is_freed || rules.is_some_and(|rules| rules.widenings().next().is_some())
     }
 }
 
