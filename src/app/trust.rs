@@ -1,28 +1,31 @@
 //! What a workspace wants to be allowed and what would start by itself, as one page for the person; and what the person
 //! trusts of it.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-use serde::Serialize;
 
 use super::opening::state_folder;
 use crate::agent::AgentProfile;
 use crate::agent::formats::format_of;
 use crate::agent::markdown::leaves_model_open;
 use crate::base::Problem;
-use crate::base::text::{one_line, truncate};
+use crate::desk::seen_changes::widenings_of_file;
 use crate::desk::streams::is_stream;
+use crate::desk::trust_page::{SelfStarter, TrustPage};
+use crate::engine::ProgramCache;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
 use crate::gateway::Environment;
 use crate::gateway::aliases::{MODELS, is_model_held, model_widening};
 use crate::gateway::mcp::configured_servers;
 use crate::gateway::trusted_workspaces::{self, TrustFile, TrustedWorkspace};
+use crate::modules::{ModuleFolder, is_code, may_be_imported};
 use crate::orchestration::workflow::definition::Trigger;
 use crate::orchestration::workflow::format as workflow_format;
 use crate::store::Reader;
-use crate::workspace::files::FileContent;
-use crate::workspace::layout::{APPROVALS_FILE, HEARTBEAT_FILE, is_task_file, read_content};
+use crate::tools::document_runtime::DocumentRunner;
+use crate::workspace::files::{FileContent, FolderContent};
+use crate::workspace::layout::{APPROVALS_FILE, HEARTBEAT_FILE, is_task_file, read_below, read_content};
 use crate::workspace::settings_widenings::widenings_of_files;
 use crate::workspace::task_files::columns::is_for_person;
 use crate::workspace::task_files::{Status, parse};
@@ -32,11 +35,6 @@ use crate::workspace::{SettingsSections, WorkspaceTrust, session_files};
 
 /// The variable by which a person trusts every workspace that the program opens, such as in continuous integration.
 pub const TRUST_VARIABLE: &str = "WORKSHOP_TRUST";
-/// The maximum number of characters of a shown name or task.
-const MAX_CHARS: usize = 100;
-
-/// The maximum number of wishes that a summary names.
-const MAX_NAMED: usize = 8;
 
 /// Whose word it is that a workspace is trusted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -108,119 +106,51 @@ pub fn is_trusted_by_variable() -> bool {
     std::env::var(TRUST_VARIABLE).is_ok_and(|value| value == "1")
 }
 
-/// Something that would start by itself.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct SelfStarter {
-    /// The file.
-    pub place: String,
-    /// What would start.
-    pub what: String,
+/// Reads what a workspace wants, and what the person has decided about it. Starts nothing.
+pub fn page_of(folder: &Path, environment: &Environment) -> Result<TrustPage, Problem> {
+    let FolderContent { mut files, unreadable, .. } = read_content(folder);
+    let imported = imported_at_top(folder, &files);
+    files.extend(imported);
+    let known = trusted_workspaces::load(environment.config_folder(), folder)?;
+    let wants = widenings(&files);
+    let trust = known.trust();
+    let is_held = |widening: &Widening| match &*widening.place {
+        MODELS => is_model_held(&trust, &widening.value),
+        _ => !trust.allows(widening),
+    };
+    let new = wants.iter().filter(|widening| !known.is_trusted || is_held(widening));
+    Ok(TrustPage {
+        folder: folder.to_owned(),
+        trusted: known.is_trusted,
+        new: new.cloned().collect(),
+        starts: starters(folder, &files, &known),
+        unreadable: unreadable.iter().map(|(path, _)| path.to_owned()).collect(),
+        wants,
+        code: files.into_iter().filter(|(path, _)| is_code(path)).collect(),
+    })
 }
 
-/// What a workspace wants, and what the person has decided about it.
-#[derive(Clone, Debug, Serialize)]
-pub struct TrustPage {
-    /// The workspace.
-    pub folder: PathBuf,
-    /// Whether the person trusts the workspace.
-    pub trusted: bool,
-    /// Everything that it wants to be allowed.
-    pub wants: Vec<Widening>,
-    /// What of that has no effect yet.
-    pub new: Vec<Widening>,
-    /// What would start by itself.
-    pub starts: Vec<SelfStarter>,
-    /// The files that cannot be read, so that what they want is unknown.
-    pub unreadable: Vec<String>,
-}
-
-impl TrustPage {
-    /// Reads a workspace. Starts nothing.
-    pub fn of(folder: &Path, environment: &Environment) -> Result<Self, Problem> {
-        let content = read_content(folder);
-        let known = trusted_workspaces::load(environment.config_folder(), folder)?;
-        let wants = widenings(&content.files);
-        let trust = known.trust();
-        let is_held = |widening: &Widening| match &*widening.place {
-            MODELS => is_model_held(&trust, &widening.value),
-            _ => !trust.allows(widening),
-        };
-        let new = wants.iter().filter(|widening| !known.is_trusted || is_held(widening));
-        Ok(Self {
-            folder: folder.to_owned(),
-            trusted: known.is_trusted,
-            new: new.cloned().collect(),
-            starts: starters(folder, &content.files, &known),
-            unreadable: content.unreadable.iter().map(|(path, _)| path.to_owned()).collect(),
-            wants,
-        })
+/// The files that modules of an agent at the top of the workspace import. No room reads these otherwise.
+fn imported_at_top(folder: &Path, files: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let own = files.iter().filter(|(path, _)| path.starts_with("modules/"));
+    let own: Vec<(&str, &str)> = own.map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let imported = RefCell::new(BTreeMap::new());
+    let other = |path: &str| {
+        let (real, text) = read_below(folder, "", path).filter(|(real, _)| may_be_imported(real))?;
+        imported.borrow_mut().insert(real, text.clone());
+        Some(text)
+    };
+    if !own.is_empty() {
+        ModuleFolder::read(own, other, &ProgramCache::default(), &DocumentRunner::limits());
     }
-
-    /// Whether the person has nothing to decide.
-    pub fn is_settled(&self) -> bool {
-        self.trusted && self.new.is_empty()
-    }
-
-    /// What the workspace permits itself and whether the person has allowed it, in one sentence.
-    pub fn summary(&self) -> String {
-        let shown = if self.trusted && !self.new.is_empty() { &self.new } else { &self.wants };
-        let mut named: Vec<String> = shown.iter().take(MAX_NAMED).map(|widening| safe(&widening.key)).collect();
-        if shown.len() > MAX_NAMED {
-            named.push(format!("{} more", shown.len() - MAX_NAMED));
-        }
-        let named = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
-        match (self.trusted, self.new.is_empty()) {
-            (true, true) => format!("you trust it; it permits itself {named}"),
-            (true, false) => format!("you trust it, except for what is new and has no effect yet: {named}"),
-            (false, _) => {
-                let starts = self.starts.len();
-                format!("restricted until you trust it; it wants {named}, and {starts} would start by itself")
-            }
-        }
-    }
-
-    /// Trusts the workspace with what the page shows. Returns the path of the person's file.
-    pub fn accept(&self, environment: &Environment) -> Result<PathBuf, Problem> {
-        trusted_workspaces::trust(environment.config_folder(), &self.folder, self.wants.iter().cloned())
-    }
-
-    /// The page as lines: what it wants, and what would start. Of a trusted workspace, only what is new.
-    pub fn lines(&self) -> Vec<String> {
-        let shown = if self.trusted { &self.new } else { &self.wants };
-        let mut lines = Vec::new();
-        match (self.trusted, shown.is_empty()) {
-            (true, true) => lines.push("It wants nothing that you have not allowed.".to_owned()),
-            (true, false) => lines.push("New since you trusted it, without effect until you do again:".to_owned()),
-            (false, true) => lines.push("It wants nothing to be allowed.".to_owned()),
-            (false, false) => lines.push("It wants to be allowed:".to_owned()),
-        }
-        let asked = |widening: &Widening| if widening.is_asked_elsewhere { " (asked separately)" } else { "" };
-        lines.extend(shown.iter().map(|widening| {
-            let Widening { place, key, value, sentence, .. } = widening;
-            format!("  {}: {}: {} – {sentence}{}", safe(place), safe(key), safe(value), asked(widening))
-        }));
-        if !self.trusted {
-            let title =
-                if self.starts.is_empty() { "Nothing would start by itself." } else { "Would start by itself:" };
-            lines.push(title.to_owned());
-            lines.extend(self.starts.iter().map(|one| format!("  {}: {}", safe(&one.place), safe(&one.what))));
-        }
-        let unreadable = self.unreadable.iter();
-        lines.extend(unreadable.map(|path| format!("  {}: cannot be read, so what it wants is unknown", safe(path))));
-        lines
-    }
-}
-
-/// Text from files on one line, with invisible characters shown.
-fn safe(text: &str) -> String {
-    one_line(text)
+    imported.into_inner()
 }
 
 /// Trusts a workspace that was just created here, if nothing in it comes from elsewhere: everything that wants or starts
 /// something was written now.
 pub fn trust_created(folder: &Path, written: &[String], environment: &Environment) -> Result<bool, Problem> {
     let folder = &folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let page = TrustPage::of(folder, environment)?;
+    let page = page_of(folder, environment)?;
     let is_ours = |place: &str| written.iter().any(|path| path == place || place == MODELS);
     let wants = page.wants.iter().all(|widening| is_ours(&widening.place));
     let is_all_ours = wants && page.starts.iter().all(|starter| is_ours(&starter.place));
@@ -229,7 +159,7 @@ pub fn trust_created(folder: &Path, written: &[String], environment: &Environmen
     if !is_all_ours || others_agents || written.is_empty() {
         return Ok(false);
     }
-    page.accept(environment).map(|_| true)
+    page.accept(environment.config_folder()).map(|_| true)
 }
 
 /// Everything that the files of a workspace want to be allowed, by place. Pure.
@@ -253,6 +183,7 @@ pub fn widenings(files: &BTreeMap<String, String>) -> Vec<Widening> {
         let (label, what) = (configured.server.label(), configured.server.shown());
         Widening { is_asked_elsewhere: true, ..Widening::new(&configured.place, label, what, sentence) }
     }));
+    found.extend(files.iter().flat_map(|(path, text)| widenings_of_file(path, text)));
     found.into_iter().collect()
 }
 
@@ -268,7 +199,7 @@ fn starters(folder: &Path, files: &BTreeMap<String, String>, known: &TrustedWork
         if is_task_file(path) {
             let tasks = parse(text.as_str()).tasks.into_iter();
             for task in tasks.filter(|task| task.status == Status::Open && !is_for_person(task)) {
-                add(path, format!("the task “{}”", truncate(&one_line(&task.title.text), MAX_CHARS)));
+                add(path, format!("the task “{}”", task.title.text));
             }
         } else if path.rsplit('/').next() == Some(HEARTBEAT_FILE) {
             add(path, "wakes its agent".to_owned());
@@ -277,11 +208,11 @@ fn starters(folder: &Path, files: &BTreeMap<String, String>, known: &TrustedWork
         } else if workflow_format::is_workflow(path) {
             let workflow = workflow_format::read(path, text).workflow;
             if workflow.trigger != Trigger::Manual {
-                add(path, format!("the workflow “{}”", truncate(&one_line(&workflow.name), MAX_CHARS)));
+                add(path, format!("the workflow “{}”", workflow.name));
             }
         }
     }
-    for path in files.keys().filter(|path| path.ends_with(".ts") && format!("/{path}").contains("/modules/")) {
+    for path in files.keys().filter(|path| is_code(path) && format!("/{path}").contains("/modules/")) {
         add(path, "code that runs while its agent is in the room".to_owned());
     }
     for record in records_edited_while_closed(folder) {

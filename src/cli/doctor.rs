@@ -12,7 +12,7 @@ use crate::agent::Profiles;
 use crate::agent::formats::format_of;
 use crate::agent::mdx_file::code_problems;
 use crate::app::servers::{embedder_of, servers_of, trial_in};
-use crate::app::trust::TrustPage;
+use crate::app::trust::page_of;
 use crate::app::{self, opening::state_folder};
 use crate::base::{JobControl, Problem, Seq, Severity, text};
 use crate::engine::ProgramCache;
@@ -148,7 +148,7 @@ pub(super) fn doctor(arguments: &Arguments) -> CliResult {
 /// What the workspace permits itself, and whether the person has allowed it.
 fn trust(folder: &Path) -> Finding {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    match TrustPage::of(&folder, &Environment::of_process()) {
+    match page_of(&folder, &Environment::of_process()) {
         Ok(page) if page.is_settled() => Finding::good("trust", page.summary()),
         Ok(page) => Finding::bad(State::Note, "trust", page.summary(), TRUST_REMEDY),
         Err(problem) => Finding::of(problem),

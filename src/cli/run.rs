@@ -24,7 +24,7 @@ use crate::app::clock_driver::{EventTap, Step};
 use crate::app::opening::OpenError;
 use crate::app::room::{OpenOptions, Room};
 use crate::app::status::unfinished_tasks;
-use crate::app::trust::{TrustChoice, TrustPage};
+use crate::app::trust::{TrustChoice, page_of};
 use crate::base::Problem;
 use crate::desk::person_tasks;
 use crate::gateway::settings::GatewaySettings;
@@ -616,7 +616,7 @@ impl Run<'_> {
 
 /// The verdict of a run in a restricted workspace in which something waits to start by itself; `None` if nothing does.
 fn waits_for_trust(folder: &Path) -> Option<Verdict> {
-    let page = TrustPage::of(folder, &Environment::of_process()).ok()?;
+    let page = page_of(folder, &Environment::of_process()).ok()?;
     let first = page.starts.first()?;
     let more = page.starts.len() - 1;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

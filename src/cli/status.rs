@@ -13,7 +13,7 @@ use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::status::{
     self, AllowedUntil, ChannelStatus, FaultStatus, HandOverStatus, UnfinishedTask, WaitingReads,
 };
-use crate::app::trust::TrustPage;
+use crate::app::trust::page_of;
 use crate::app::workflows::{RunHead, runs};
 use crate::base::text::{first_paragraph, truncate};
 use crate::gateway::Environment;
@@ -43,7 +43,7 @@ pub(super) fn status(arguments: &Arguments) -> CliResult {
         continue_command: None,
     };
     let workflows: Vec<RunHead> = runs(&folder).into_iter().filter(|run| run.status != "done").collect();
-    let page = TrustPage::of(&folder.canonicalize().unwrap_or(folder), &Environment::of_process());
+    let page = page_of(&folder.canonicalize().unwrap_or(folder), &Environment::of_process());
     let page = page.map_err(|problem| CliError::failed(problem.to_string()).hint(problem.remedy))?;
     if arguments.json {
         let tasks: Vec<Value> = tasks.iter().map(|task| to_json(task, &hints(task))).collect();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
-use crate::app::trust::{TrustPage, is_trusted_by_variable};
+use crate::app::trust::{is_trusted_by_variable, page_of};
 use crate::base::Problem;
 use crate::gateway::{Environment, trusted_workspaces};
 
@@ -33,7 +33,7 @@ pub(super) fn trust(arguments: &Arguments) -> CliResult {
     if arguments.revoke {
         return revoke(arguments, &folder, &environment);
     }
-    let page = TrustPage::of(&folder, &environment).map_err(failed)?;
+    let page = page_of(&folder, &environment).map_err(failed)?;
     if page.is_settled() {
         if arguments.json {
             output::json(&json!({ "page": page, "trusted": true }))?;
@@ -46,7 +46,7 @@ pub(super) fn trust(arguments: &Arguments) -> CliResult {
         output::result(&format!("{}\n\n{}", folder.display(), page.lines().join("\n")))?;
     }
     let is_agreed = arguments.yes || (output::is_interactive() && output::confirm("\nTrust this workspace? [y/N] ")?);
-    let file = is_agreed.then(|| page.accept(&environment).map_err(failed)).transpose()?;
+    let file = is_agreed.then(|| page.accept(environment.config_folder()).map_err(failed)).transpose()?;
     if arguments.json {
         output::json(&json!({ "page": page, "trusted": is_agreed }))?;
     } else if let Some(file) = &file {
@@ -67,13 +67,13 @@ pub(super) fn offer(folder: &Path) -> Result<(), CliError> {
     }
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let environment = Environment::of_process();
-    let page = TrustPage::of(&folder, &environment).map_err(failed)?;
+    let page = page_of(&folder, &environment).map_err(failed)?;
     if page.trusted {
         return Ok(());
     }
     output::note(&format!("You have not trusted {} yet.\n{}\n", folder.display(), page.lines().join("\n")));
     if output::confirm("Trust this workspace? Otherwise agents ask before everything. [y/N] ")? {
-        page.accept(&environment).map_err(failed)?;
+        page.accept(environment.config_folder()).map_err(failed)?;
     }
     Ok(())
 }

@@ -22,6 +22,12 @@ pub fn trials() -> Vec<Trial> {
         a_new_workspace_is_trusted_unless_something_was_there_before,
         doctor_and_status_say_what_a_workspace_permits_itself,
         the_room_notices_that_it_is_trusted,
+        an_agent_that_a_pull_lets_reach_outside_asks_until_it_is_seen,
+        code_that_a_pull_brings_runs_only_once_it_is_seen,
+        heartbeats_and_triggers_that_a_pull_brings_wait_and_tasks_do_not,
+        other_words_of_what_is_trusted_are_no_news,
+        an_agent_that_a_seen_one_starts_is_no_news,
+        an_agent_that_one_starts_which_was_not_seen_waits_too,
     ]
 }
 
@@ -109,7 +115,7 @@ fn trusting_it_shows_one_page_and_lets_it_start() {
     for words in ["gateway.provider", "scripted:script.yaml", "cat", "the task “Do it”"] {
         assert!(out.contains(words), "{words} in {out}");
     }
-    assert!(!out.contains("rm:"), "what forbids is no wish: {out}");
+    assert!(!out.contains("rm: "), "what forbids is no wish: {out}");
     assert_eq!(foreign.run(&RUN).0, 4, "looking is not trusting");
     let (code, out, errors) = foreign.run(&["trust", "--yes"]);
     assert_eq!(code, 0, "{out}{errors}");
@@ -223,4 +229,139 @@ fn the_room_notices_that_it_is_trusted() {
     until("the work", &|| foreign.made());
     Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
     running.wait().unwrap();
+}
+
+const RULES: (&str, &str) = ("storage/terminal-cmd-allowlist.yaml", "echo: true\n");
+const RUNS_A_COMMAND: &str = "agents:\n  lead:\n    - tools: [ { name: execute_command, arguments: { command: 'echo made' } } ]\n    - text: Done.\ndefault: [ { text: Fine. } ]\n";
+
+/// A workspace that the person trusts, after which a pull brings these files.
+fn pulled(before: &[(&str, &str)], after: &[(&str, &str)]) -> Foreign {
+    let foreign = Foreign::new(before);
+    let (code, out, errors) = foreign.run(&["trust", "--yes"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    assert_eq!(foreign.run(&["trust"]).0, 0, "there is nothing to decide");
+    for (path, text) in after {
+        write(foreign.path(), path, text);
+    }
+    foreign
+}
+
+fn an_agent_that_a_pull_lets_reach_outside_asks_until_it_is_seen() {
+    // By default, the mode is the one that asks least, so it widens to remove a mode, too.
+    let safe = "---\ntools: [execute_command]\nsafety_mode: safe\n---\nYou lead.\n";
+    for pulled_text in [
+        "---\ntools: [execute_command]\nsafety_mode: auto\n---\nYou lead.\n",
+        "---\ntools: [execute_command]\n---\nYou lead.\n",
+    ] {
+        let before = [RULES, ("script.yaml", RUNS_A_COMMAND), ("agents/lead.md", safe)];
+        let foreign = pulled(&before, &[("agents/lead.md", pulled_text)]);
+        let (code, out, _) = foreign.run(&["trust"]);
+        assert!(code == 4 && out.contains("agents/lead.md") && out.contains("auto: execute_command"), "{out}");
+        assert!(!out.contains("echo: true"), "only the difference: {out}");
+        let (code, _, errors) = foreign.run(&GIVEN);
+        assert!(code == 4 && errors.contains("have not seen yet"), "{code}: {errors}");
+        assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+        let (code, _, errors) = foreign.run(&[&GIVEN[..], &["--fresh"]].concat());
+        assert!(!errors.contains("have not seen yet"), "{code}: {errors}");
+    }
+}
+
+const DOCUMENT: &str = "---\nid: lead\n---\n\n# Lead\n\nYou lead.\n";
+
+/// A workspace that the person trusts, in which the lead has a folder.
+fn trusted_with_a_folder() -> Foreign {
+    let foreign = Foreign::new(&[("agents/lead/agent.mdx", DOCUMENT)]);
+    fs::remove_file(foreign.path().join("agents/lead.md")).unwrap();
+    let (code, out, errors) = foreign.run(&["trust", "--yes"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    foreign
+}
+
+fn code_that_a_pull_brings_runs_only_once_it_is_seen() {
+    let path = "agents/lead/modules/clock.ts";
+    let module = |says: &str| {
+        format!(
+            "export default {{\n  describe: () => ({{ name: 'clock', description: '' }}),\n  \
+             async initialize(ctx: any) {{ await ctx.log('{says}'); }},\n}};\n"
+        )
+    };
+    let logged = |events: &[Value]| -> Vec<String> {
+        let lines = events.iter().filter(|event| event["type"] == "module_log");
+        lines.map(|line| line["data"]["text"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let foreign = trusted_with_a_folder();
+    write(foreign.path(), path, &module("one"));
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert!(code == 4 && out.contains(path) && out.contains("SHA-256"), "{out}");
+    let (_, events, errors) = foreign.events(&GIVEN);
+    assert_eq!((count(&events, "activation"), logged(&events)), (1, Vec::new()), "{errors}");
+    assert!(errors.contains(path) && errors.contains("workshop trust"), "the room says what waits: {errors}");
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    assert_eq!(logged(&foreign.events(&GIVEN).1), ["one"]);
+    // Other code waits again.
+    write(foreign.path(), path, &module("two"));
+    assert_eq!(foreign.run(&["trust"]).0, 4);
+    assert_eq!(logged(&foreign.events(&GIVEN).1), [""; 0]);
+}
+
+fn heartbeats_and_triggers_that_a_pull_brings_wait_and_tasks_do_not() {
+    let heartbeat = ("agents/lead/heartbeat.md", "## Schedule\n\n- @every: 1s\n\n## On Wake\n\n- Look around\n");
+    let workflow = (
+        "workflows/tea.md",
+        "---\nname: Tea\ntrigger: auto\nsteps:\n  - id: a\n    agent: lead\n    prompt: Make tea.\n---\n",
+    );
+    let foreign = trusted_with_a_folder();
+    for (path, text) in [heartbeat, workflow] {
+        write(foreign.path(), path, text);
+    }
+    let (code, out, _) = foreign.run(&["trust"]);
+    for part in [heartbeat.0, "every 1s", workflow.0, "auto"] {
+        assert!(out.contains(part), "{part} in {out}");
+    }
+    assert_eq!(code, 4);
+    let (_, events, errors) = foreign.events(&RUN);
+    assert_eq!(count(&events, "activation"), 0, "{events:#?}");
+    assert!(errors.contains("does not start by itself"), "{errors}");
+    // What a person pulled as a task starts as usual.
+    write(foreign.path(), TASK.0, TASK.1);
+    let (_, events, errors) = foreign.events(&RUN);
+    assert_eq!(count(&events, "activation"), 1, "{errors}");
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    let (_, events, errors) = foreign.events(&RUN);
+    assert!(count(&events, "activation") > 0, "they start now: {errors}");
+}
+
+fn other_words_of_what_is_trusted_are_no_news() {
+    let heartbeat = "## Schedule\n\n- @every: 15m\n\n## On Wake\n\n- Look around\n";
+    let lead = "---\ntools: [execute_command]\n---\nYou lead.\n";
+    let before = [("agents/lead.md", lead), ("agents/ada/heartbeat.md", heartbeat)];
+    let after = [
+        ("agents/lead.md", "---\ntools: [execute_command, vfs_read]\n---\nYou lead well.\n"),
+        ("agents/ada/heartbeat.md", "## Schedule\n\n- @every: 15m\n\n## On Wake\n\n- Look twice\n"),
+        ("agents/new.md", "You help.\n"),
+        TASK,
+    ];
+    let foreign = pulled(&before, &after);
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 0, "ordinary changes ask nothing: {out}");
+}
+
+const STARTS_A_HELPER: &str = "agents:\n  lead:\n    - tools: [ { name: spawn_agent, arguments: { filename: helper, content: 'You help.', task: Go } } ]\n    - text: Done.\ndefault: [ { text: Fine. } ]\n";
+const LEADS_HELPERS: &str = "---\ntools: [spawn_agent, signal_parent, execute_command]\n---\nYou lead.\n";
+
+fn an_agent_that_a_seen_one_starts_is_no_news() {
+    let foreign = pulled(&[("script.yaml", STARTS_A_HELPER), ("agents/lead.md", LEADS_HELPERS)], &[]);
+    let (_, _, errors) = foreign.run(&GIVEN);
+    let text = fs::read_to_string(foreign.path().join("agents/helper.md")).unwrap_or_default();
+    assert!(text.contains("execute_command"), "it inherits what its starter may do: {text}{errors}");
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 0, "an agent cannot give another one more than it has: {out}");
+}
+
+fn an_agent_that_one_starts_which_was_not_seen_waits_too() {
+    let foreign = pulled(&[("script.yaml", STARTS_A_HELPER)], &[("agents/lead.md", LEADS_HELPERS)]);
+    foreign.run(&GIVEN);
+    assert!(foreign.path().join("agents/helper.md").exists());
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert!(code == 4 && out.contains("agents/lead.md") && out.contains("agents/helper.md"), "{out}");
 }

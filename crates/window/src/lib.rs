@@ -10,4 +10,4 @@ pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_mdx::{document, engine};
 pub(crate) use workshop_minds::{gateway, memory, mind};
 pub(crate) use workshop_room::{agent, element, navigation, simulation};
-pub(crate) use workshop_work::{gate, kernel, learning, orchestration, tools};
+pub(crate) use workshop_work::{desk, gate, kernel, learning, orchestration, tools};

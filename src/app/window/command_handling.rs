@@ -159,6 +159,9 @@ pub fn handle_command(
         | Command::KeepKey(..)
         | Command::StopTrial
         | Command::EndProviderOverride
+        | Command::ShowTrust(_)
+        | Command::TrustWorkspace(_)
+        | Command::RevokeTrust(_)
         | Command::SetSettings(_)
         | Command::TestServer(_)
         | Command::AllowServer(_)
@@ -200,7 +203,7 @@ fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
 }
 
 /// Starts opening another workspace in the background; cancels an earlier request.
-fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
+pub(super) fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: PathBuf) -> Outcome {
     let (job, opening) = OpeningWorkspace::begin(room.options_for(folder), room.folder());
     room.opening_workspace.replace(opening).iter().for_each(OpeningWorkspace::cancel);
     state.transfer.dragging = None;
@@ -213,6 +216,11 @@ fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &
         None | Some(OpenProgress::Pending) => return false,
         Some(OpenProgress::Ended) => {
             room.opening_workspace = None;
+            return false;
+        }
+        Some(OpenProgress::NotTrusted(folder)) => {
+            room.opening_workspace = None;
+            state.trust.refused = Some(folder);
             return false;
         }
         Some(OpenProgress::Ready(opened)) => opened,

@@ -29,6 +29,7 @@ mod settings_commands;
 #[cfg(test)]
 mod tests;
 mod texture_memory;
+mod trust_decisions;
 mod visibility;
 mod window_jobs;
 pub mod window_services;

@@ -23,7 +23,8 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
         }
     };
     let who = named(&provider, wanted.as_deref().unwrap_or(&provider));
-    if model.settings.provider_override.is_some() {
+    // A workspace that is not trusted names no provider, so only the person's word for this run counts.
+    if model.settings.provider_override.is_some() || model.is_restricted {
         // It also applies to scenes opened later in this run.
         room.options.provider = Some(spec.to_owned());
         push(room, ProviderOverride { provider: Some(spec.to_owned()) });
@@ -40,10 +41,14 @@ pub(super) fn choose_provider(room: &mut OpenRoom, model: &RoomModel, state: &mu
 }
 
 /// Ends the override: settings and agents choose the provider again.
-pub(super) fn end_provider_override(room: &mut OpenRoom, state: &mut UiState) {
+pub(super) fn end_provider_override(room: &mut OpenRoom, model: &RoomModel, state: &mut UiState) {
     room.options.provider = None;
     push(room, ProviderOverride { provider: None });
-    state.notify("Answers follow settings and agent files again.", true);
+    let text = match model.is_restricted {
+        true => "The offline model answers again, because this workspace is restricted and names no model.",
+        false => "Answers follow settings and agent files again.",
+    };
+    state.notify(text, true);
 }
 
 /// Changes the workspace's settings.

@@ -4,17 +4,20 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::background_jobs::{BackgroundJobs, OnDrop};
 use super::screenshot::WindowSnapshot;
 use super::window_state::{SavedWindowState, WindowStateFile};
 use crate::agent::McpServer;
+use crate::app::trust;
 use crate::base::{Id, Problem, unique_names};
+use crate::desk::trust_page::TrustPage;
 use crate::gateway::acp::{AcpSettings, AvailableAgent, available_agents};
 use crate::gateway::key_storage::keep_key;
 use crate::gateway::keys::Secret;
 use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_peer};
-use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status};
+use crate::gateway::{Environment, GatewaySettings, ProviderStatus, provider_status, trusted_workspaces};
 use crate::ui::panes::editor::Draft;
 use crate::ui::state::CodingAgents;
 use crate::view::raster::write_png;
@@ -73,6 +76,20 @@ pub(super) enum WindowJob {
         /// Where decisions are stored.
         environment: Environment,
     },
+    /// Reads what a workspace wants and what would start by itself.
+    TrustPage {
+        /// The workspace.
+        folder: PathBuf,
+        /// Where decisions are stored.
+        environment: Environment,
+    },
+    /// Stores a decision about what a workspace wants, and reads its page again.
+    Trust {
+        /// The decision.
+        said: TrustDecision,
+        /// Where decisions are stored.
+        environment: Environment,
+    },
     /// Searches system fonts for missing characters.
     Fonts(MissingCharacters),
     /// Draws a screenshot.
@@ -97,6 +114,25 @@ pub(super) enum ServerConsent {
     Forbid(Box<McpServer>),
 }
 
+/// A person's decision about what a workspace wants.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum TrustDecision {
+    /// Trusts exactly what this page shows.
+    Trust(Arc<TrustPage>),
+    /// Withdraws the trust in the workspace in this folder.
+    Revoke(PathBuf),
+}
+
+impl TrustDecision {
+    /// The workspace.
+    pub(super) fn folder(&self) -> &Path {
+        match self {
+            Self::Trust(page) => &page.folder,
+            Self::Revoke(folder) => folder,
+        }
+    }
+}
+
 /// The result of a job.
 pub(super) enum WindowJobDone {
     /// Which providers are set up.
@@ -109,6 +145,10 @@ pub(super) enum WindowJobDone {
     CodingAgents(CodingAgents),
     /// A decision, and the file it was stored in or why it was not.
     Consent(ServerConsent, Result<PathBuf, Problem>),
+    /// What a workspace wants, or why that cannot be read.
+    TrustPage(Result<TrustPage, Problem>),
+    /// A decision, the file it was stored in or why it was not, and what the workspace wants after it.
+    Trust(TrustDecision, Result<PathBuf, Problem>, Result<TrustPage, Problem>),
     /// The fonts that were found.
     Fonts(FontSearchResult),
     /// Something could not be saved.
@@ -174,6 +214,17 @@ fn run(kept: &mut JobContext, job: WindowJob) -> Option<WindowJobDone> {
                 ServerConsent::Forbid(server) => forbid_peer(&environment, &workspace, server),
             };
             Some(WindowJobDone::Consent(said, kept))
+        }
+        WindowJob::TrustPage { folder, environment } => {
+            Some(WindowJobDone::TrustPage(trust::page_of(&folder, &environment)))
+        }
+        WindowJob::Trust { said, environment } => {
+            let kept = match &said {
+                TrustDecision::Trust(page) => page.accept(environment.config_folder()),
+                TrustDecision::Revoke(folder) => trusted_workspaces::revoke(environment.config_folder(), folder),
+            };
+            let now = trust::page_of(said.folder(), &environment);
+            Some(WindowJobDone::Trust(said, kept, now))
         }
         WindowJob::Picture { seen, file, folder, name } => {
             let file = file.unwrap_or_else(|| picture_file(&folder, &name));

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use egui::Context;
 
+use super::command_handling::{Outcome, open_workspace};
 use super::drafts::Drafts;
 use super::job_runner::JobRunner;
 use super::open_room::OpenRoom;
 use super::provider_trials::{self, RunningTrial};
 use super::screenshot::WindowSnapshot;
 use super::settings_commands;
-use super::window_jobs::{self, ServerConsent, WindowJob, WindowJobDone, WindowJobs};
+use super::trust_decisions::TrustDecisions;
+use super::window_jobs::{self, ServerConsent, TrustDecision, WindowJob, WindowJobDone, WindowJobs};
 use super::window_state::{SavedWindowState, WindowStateFile, known_workspaces};
 use crate::base::Problem;
 use crate::gateway::acp::{self, AcpSettings};
@@ -21,7 +23,7 @@ use crate::ui::shell::pane_states::PaneStates;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::{FileTextRequest, FileTexts};
 use crate::ui::state::jobs::RunningJob;
-use crate::ui::state::{CodingAgents, NoticeTarget};
+use crate::ui::state::{CodingAgents, NoticeTarget, TrustView};
 use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, UiState};
 use crate::view::dates::Dates;
@@ -69,6 +71,8 @@ pub struct WindowServices {
     /// The same for coding agents, with the command line that was checked.
     coding_agents_looked: Option<(f64, String)>,
     pictures_under_way: usize,
+    /// Decisions about what workspaces want.
+    trust: TrustDecisions,
     /// System fonts that were found and not installed yet.
     found_fonts: Option<FontSearchResult>,
     job_runner: JobRunner,
@@ -134,6 +138,7 @@ impl WindowServices {
         state.texts = FileTexts::default();
         state.server_consents.clear();
         state.coding_agents = CodingAgents::default();
+        state.trust = TrustView::default();
         self.coding_agents_looked = None;
         state.selection.choose_file(None);
         state.dock.close_files();
@@ -147,7 +152,7 @@ impl WindowServices {
 
     /// Whether a job is running whose result must be shown.
     pub fn is_busy(&self) -> bool {
-        self.trial.is_some() || self.pictures_under_way > 0 || self.job_runner.is_busy()
+        self.trial.is_some() || self.pictures_under_way > 0 || self.trust.is_waiting() || self.job_runner.is_busy()
     }
 
     /// Jobs that run long enough to be shown.
@@ -191,6 +196,9 @@ impl WindowServices {
         if looks_at_servers && is_due {
             self.servers_looked_secs = Some(state.time.now_secs);
             self.look_at_servers(room, model);
+        }
+        if let Some(job) = self.trust.offer(room, model, state) {
+            self.push_trust(Some(job), state);
         }
         if let Some(line) = coding_agent {
             self.look_at_coding_agents(room, state.time.now_secs, line);
@@ -280,7 +288,19 @@ impl WindowServices {
                 }
             }
             Command::SetProvider(spec) => settings_commands::choose_provider(room, model, state, &spec),
-            Command::EndProviderOverride => settings_commands::end_provider_override(room, state),
+            Command::EndProviderOverride => settings_commands::end_provider_override(room, model, state),
+            Command::ShowTrust(folder) => {
+                let job = self.trust.show(room, state, folder);
+                self.push_trust(job, state);
+            }
+            Command::TrustWorkspace(page) => {
+                let job = self.trust.decide(room, state, TrustDecision::Trust(page));
+                self.push_trust(job, state);
+            }
+            Command::RevokeTrust(folder) => {
+                let job = self.trust.decide(room, state, TrustDecision::Revoke(folder));
+                self.push_trust(job, state);
+            }
             Command::TestServer(key) => settings_commands::test_server(room, key),
             Command::AllowServer(server) => self.save_server_consent(room, state, ServerConsent::Allow(server)),
             Command::ForbidServer(server) => self.save_server_consent(room, state, ServerConsent::Forbid(server)),
@@ -329,6 +349,15 @@ impl WindowServices {
         }
     }
 
+    /// Passes on a job about trust; says so if too much is running.
+    fn push_trust(&mut self, job: Option<WindowJob>, state: &mut UiState) {
+        if let Some(job) = job
+            && !self.push(job)
+        {
+            self.trust.give_up(state);
+        }
+    }
+
     fn take_results(&mut self, room: &mut OpenRoom, state: &mut UiState) {
         while let Some(done) = self.jobs.as_ref().and_then(WindowJobs::try_next) {
             let Some(done) = done else { continue };
@@ -351,6 +380,15 @@ impl WindowServices {
                     self.servers_looked_secs = None;
                     self.coding_agents_looked = None;
                     report_consent(state, &said, kept);
+                }
+                WindowJobDone::TrustPage(page) => self.trust.show_page(state, page),
+                WindowJobDone::Trust(said, kept, now) => {
+                    if let Some(folder) = self.trust.report(room, state, &said, kept, now)
+                        && let Outcome::Service(command) = open_workspace(room, state, folder)
+                        && let Command::Run(job) = *command
+                    {
+                        self.job_runner.start(job, state);
+                    }
                 }
                 WindowJobDone::NotRemembered(problem) => {
                     if !room.notices.contains(&problem) {

@@ -11,12 +11,14 @@ use crate::app::room::OpenOptions;
 use crate::app::window::drafts;
 use crate::base::Id;
 use crate::element::ElementCommand;
-use crate::gateway::RequestQueue;
+use crate::gateway::trusted_workspaces::{self, TrustFile};
+use crate::gateway::{Environment, RequestQueue};
 use crate::schedule::InputQueue;
 use crate::simulation::TaskCommand;
 use crate::ui::panes::editor::Draft;
+use crate::ui::state::Dialog;
 use crate::view::extract::DetailRequest;
-use crate::workspace::{SettingsEdit, starter};
+use crate::workspace::{SettingsEdit, WorkspaceTrust, starter};
 
 struct Fixture {
     folder: tempfile::TempDir,
@@ -246,4 +248,77 @@ fn a_per_agent_cap_is_reported_once() {
     }
     assert_eq!(state.notices.recent().len(), 1);
     assert_eq!(state.notices.recent()[0].place, Some(NoticeTarget::Setting("budget.calls_per_agent_per_run".into())));
+}
+
+/// Makes the open workspace a restricted one, about which the person decides in this config folder.
+fn restrict(window: &mut Fixture) -> tempfile::TempDir {
+    let config = tempfile::tempdir().expect("a temporary folder can be made");
+    let file = TrustFile::of(Some(config.path()), window.folder.path());
+    let world = window.room.world().expect("it is open");
+    world.insert_resource(WorkspaceTrust::Nothing);
+    world.insert_resource(file);
+    world.insert_resource(GatewayEnvironment(Environment::new([], Some(config.path().to_owned()))));
+    config
+}
+
+fn until_restricted_is(window: &mut Fixture, expected: bool) {
+    let began = Instant::now();
+    while window.pass().is_restricted != expected {
+        assert!(began.elapsed() < Duration::from_secs(30), "the room does not follow the decision");
+    }
+}
+
+#[test]
+fn a_restricted_workspace_offers_its_page_once_and_follows_the_decision() {
+    let mut window = Fixture::new(None);
+    let config = restrict(&mut window);
+    window.until("the page", |window| window.state.trust.page.is_some());
+    assert_eq!(window.state.front.dialog(), Some(&Dialog::Trust));
+    let page = window.state.trust.page.clone().expect("it was read");
+    assert!(!page.trusted && page.new == page.wants);
+    window.state.front.close_dialog();
+    for _ in 0..5 {
+        window.pass();
+    }
+    assert_eq!(window.state.front.dialog(), None, "it is offered once");
+    assert!(window.model().is_restricted, "closing the page trusts nothing");
+    window.perform(Command::ShowTrust(None));
+    window.perform(Command::TrustWorkspace(page));
+    window.until("the end of the page", |window| window.state.front.dialog().is_none());
+    until_restricted_is(&mut window, false);
+    let known = trusted_workspaces::load(Some(config.path()), window.folder.path()).expect("it can be read");
+    assert!(known.is_trusted);
+    window.perform(Command::RevokeTrust(window.folder.path().to_owned()));
+    until_restricted_is(&mut window, true);
+}
+
+#[test]
+fn what_comes_in_while_the_page_is_read_is_not_trusted_and_the_page_says_so() {
+    let mut window = Fixture::new(None);
+    let config = restrict(&mut window);
+    window.until("the page", |window| window.state.trust.page.is_some());
+    let page = window.state.trust.page.clone().expect("it was read");
+    let pulled = window.folder.path().join("agents/pulled.md");
+    fs::write(pulled, "---\ntools: [execute_command]\n---\nYou help.\n").expect("it can be written");
+    window.perform(Command::TrustWorkspace(page));
+    window.until("a note", |window| window.state.trust.note.is_some());
+    assert_eq!(window.state.front.dialog(), Some(&Dialog::Trust), "the page stays open");
+    let note = window.state.trust.note.clone().expect("it is there").text;
+    assert!(note.contains("changed in the meantime") && note.contains("1 wish"), "{note}");
+    let page = window.state.trust.page.clone().expect("it was read again");
+    let places: Vec<&str> = page.new.iter().map(|widening| widening.place.as_str()).collect();
+    assert_eq!((page.trusted, places), (true, vec!["agents/pulled.md"]));
+    let known = trusted_workspaces::load(Some(config.path()), window.folder.path()).expect("it can be read");
+    assert!(!known.trust().allows(&page.new[0]));
+    window.perform(Command::TrustWorkspace(page));
+    window.until("the end of the page", |window| window.state.front.dialog().is_none());
+}
+
+#[test]
+fn where_everything_is_trusted_for_this_run_there_is_nothing_to_decide() {
+    let mut window = Fixture::new(None);
+    window.pass();
+    window.perform(Command::ShowTrust(None));
+    assert_eq!(window.state.front.dialog(), None);
+    assert!(window.state.notices.outcomes()[0].text.contains("nothing to decide"));
 }

@@ -1,11 +1,12 @@
 //! Opens another workspace in the background, while the current one stays open and running. The current one is closed
 //! once the other is ready, and stays open if that fails.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::Value;
 
+use crate::app::opening::OpenError;
 use crate::app::room::{MovableRoom, OpenOptions, Room};
 use crate::app::trust::trust_created;
 use crate::base::{JobControl, Problem};
@@ -33,7 +34,15 @@ impl OpenedWorkspace {
 /// A workspace that is being opened.
 pub(super) struct OpeningWorkspace {
     control: JobControl,
-    opened: Receiver<OpenedWorkspace>,
+    opened: Receiver<Opened>,
+}
+
+/// What became of opening a workspace.
+enum Opened {
+    /// It is open.
+    Ready(Box<OpenedWorkspace>),
+    /// The person must decide about it first.
+    NotTrusted(PathBuf),
 }
 
 /// The progress of opening a workspace.
@@ -42,6 +51,8 @@ pub(super) enum OpenProgress {
     Pending,
     /// It is open.
     Ready(Box<OpenedWorkspace>),
+    /// The person must decide first whether they trust the workspace in this folder. The job runner reports why.
+    NotTrusted(PathBuf),
     /// It failed, which the job runner reports, or was cancelled.
     Ended,
 }
@@ -60,11 +71,12 @@ impl OpeningWorkspace {
     /// The current progress.
     pub(super) fn progress(&self) -> OpenProgress {
         match self.opened.try_recv() {
-            Ok(opened) if self.control.is_cancelled() => {
+            Ok(Opened::Ready(opened)) if self.control.is_cancelled() => {
                 opened.close();
                 OpenProgress::Ended
             }
-            Ok(opened) => OpenProgress::Ready(Box::new(opened)),
+            Ok(Opened::Ready(opened)) => OpenProgress::Ready(opened),
+            Ok(Opened::NotTrusted(folder)) => OpenProgress::NotTrusted(folder),
             Err(error) if error.is_disconnected() => OpenProgress::Ended,
             Err(_) => OpenProgress::Pending,
         }
@@ -76,20 +88,27 @@ impl OpeningWorkspace {
     }
 }
 
-fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Sender<OpenedWorkspace>) -> JobResult {
+fn open(options: &OpenOptions, present: &Path, control: &JobControl, done: &Sender<Opened>) -> JobResult {
     let folder = &options.folder;
     let is_present = folder.canonicalize().is_ok_and(|folder| present.canonicalize().is_ok_and(|open| open == folder));
     if is_present {
         return Err("this workspace is already open".to_owned());
     }
     make_workspace(folder)?;
-    let (room, problems) =
-        Room::open_watched(options, control).map_err(|error| format!("{error}; {}", error.remedy()))?;
+    let (room, problems) = Room::open_watched(options, control).map_err(|error| {
+        if matches!(error, OpenError::NotTrusted { .. }) {
+            // Nobody waits for it if another workspace was requested meanwhile.
+            let _ = done.send(Opened::NotTrusted(folder.clone()));
+        }
+        format!("{error}; {}", error.remedy())
+    })?;
     let opened = OpenedWorkspace { room: room.into_movable(), problems, options: options.clone() };
     if control.is_cancelled() {
         opened.close();
-    } else if let Err(unwanted) = done.send(opened) {
-        unwanted.into_inner().close();
+    } else if let Err(unwanted) = done.send(Opened::Ready(Box::new(opened)))
+        && let Opened::Ready(opened) = unwanted.into_inner()
+    {
+        opened.close();
     }
     Ok(Value::Null)
 }

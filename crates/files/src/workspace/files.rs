@@ -96,6 +96,10 @@ pub struct FileChanged {
     /// Whether the person made the change in this program (an import, a new scene) rather than in an editor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ordered: bool,
+    /// Whether the change was made with this program while the room was open: by the person, or by an act of an agent
+    /// that the gate checked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_seen: bool,
     /// Whether the room itself wrote the file in an earlier run, and the world does not know it: another scene was open,
     /// or the program was killed before the state of the world was saved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -107,6 +111,12 @@ pub struct FileChanged {
 }
 
 impl FileChanged {
+    /// Whether the person made the change in this program while the room was open, so that it is trusted.
+    pub fn is_persons(&self) -> bool {
+        // Without a version, it was found when the room was opened, and anybody could have made it.
+        self.by.is_user() && (self.is_seen || (self.is_ordered && self.version.is_some()))
+    }
+
     /// Creates a change that a person made.
     pub fn new(path: impl Into<String>, content: FileContent) -> Self {
         Self {
@@ -116,6 +126,7 @@ impl FileChanged {
             cause: None,
             version: None,
             is_ordered: false,
+            is_seen: false,
             is_rooms: false,
             base: None,
         }

@@ -129,8 +129,7 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
     change.cause = Some(world.resource_mut::<EventLog>().write(draft));
-    // A change that a person makes in this program while the room runs has a version.
-    if change.is_ordered && change.by.is_user() && change.version.is_some() {
+    if change.is_persons() {
         trust_edit(world, &change.path, theirs.as_deref(), known.as_deref());
     }
     join_text(world, change, theirs, known);
@@ -173,8 +172,12 @@ pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<Str
     if text == known && !world.resource::<Unsaved>().tracks(path) {
         return;
     }
+    if by.is_user() && (path == layout::SETTINGS_FILE || path.starts_with("scenes/")) {
+        trust_edit(world, path, text.as_deref(), known.as_deref());
+    }
     let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
-    let mut change = FileChanged { by: by.clone(), cause, ..FileChanged::new(path, content) };
+    let is_seen = by.is_user() || vfs::is_agent(by);
+    let mut change = FileChanged { by: by.clone(), cause, is_seen, ..FileChanged::new(path, content) };
     join_text(world, &mut change, text, known);
     world.write_message(change);
 }

@@ -137,6 +137,7 @@ impl Reading<'_> {
     }
 }
 
-fn is_code(path: &str) -> bool {
+/// Whether a file is code that can run: TypeScript other than type declarations and tests.
+pub fn is_code(path: &str) -> bool {
     path.ends_with(".ts") && !path.ends_with(".d.ts") && !path.ends_with(".test.ts")
 }

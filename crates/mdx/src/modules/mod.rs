@@ -10,5 +10,5 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use folder::{ModuleFolder, ModuleProblem, may_be_imported};
+pub use folder::{ModuleFolder, ModuleProblem, is_code, may_be_imported};
 pub use set::{ModuleEvent, ModuleOptions, ModuleSet, ModuleState};

@@ -160,6 +160,12 @@ impl RequestQueue {
         self.provider_override.as_deref().or(self.trust.is_restricted().then_some(OFFLINE))
     }
 
+    /// Returns the provider with which the person replaced everyone's own choice in this run. Only this can be ended: a
+    /// workspace that is not trusted has the offline one until it is.
+    pub fn persons_override(&self) -> Option<&str> {
+        self.provider_override.as_deref()
+    }
+
     /// Queues a request according to its urgency.
     pub(super) fn enqueue(&mut self, waiting: Waiting) {
         let queue = self.waiting.entry(waiting.choice.provider.clone()).or_default();
@@ -324,6 +330,16 @@ pub(super) fn sum(one: Usage, other: Usage) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_provider_that_the_person_named_can_be_taken_back() {
+        let mut queue = RequestQueue { trust: WorkspaceTrust::Nothing, ..RequestQueue::default() };
+        assert_eq!((queue.provider_override(), queue.persons_override()), (Some(OFFLINE), None));
+        queue.provider_override = Some("ollama:x".to_owned());
+        assert_eq!((queue.provider_override(), queue.persons_override()), (Some("ollama:x"), Some("ollama:x")));
+        let trusted = RequestQueue::default();
+        assert_eq!((trusted.provider_override(), trusted.persons_override()), (None, None));
+    }
 
     #[test]
     fn ordinals_are_formatted() {

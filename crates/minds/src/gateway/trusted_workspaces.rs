@@ -126,6 +126,11 @@ impl TrustFile {
         file
     }
 
+    /// The workspace that it is about.
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
     fn stamp_now(&self) -> Option<(std::time::SystemTime, u64)> {
         let metadata = std::fs::metadata(file_of(self.config_folder.as_deref()?, &self.workspace)).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))

@@ -33,7 +33,7 @@ use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{Conversations, conversations_enabled, relationships};
 use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
-use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState};
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState, WorkspaceTrust};
 
 /// State that the UI keeps between frames of one room.
 #[derive(Default)]
@@ -93,6 +93,7 @@ impl RoomExtractor {
             settings: settings_view(world),
             servers: self.servers(world),
             provider,
+            is_restricted: world.get_resource::<WorkspaceTrust>().is_some_and(WorkspaceTrust::is_restricted),
             talk_on: conversations_enabled(world),
             spawn_above: world.get_resource::<AgentSettings>().and_then(AgentSettings::spawn_margin),
             problems: self.problems(world),
@@ -261,7 +262,7 @@ fn settings_view(world: &World) -> SettingsView {
     SettingsView {
         provider: gateway.provider.clone(),
         model: gateway.model.clone(),
-        provider_override: questions.provider_override().map(str::to_owned),
+        provider_override: questions.persons_override().map(str::to_owned),
         budget: world.resource::<BudgetSettings>().clone(),
         max_concurrent: gateway.max_concurrent,
         conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,

@@ -62,6 +62,8 @@ pub struct RoomModel {
     pub spent: Tally,
     /// Numbers of model requests that are queued and under way.
     pub model_requests: (usize, usize),
+    /// Whether the workspace is restricted, because the person does not trust it.
+    pub is_restricted: bool,
     /// The default provider and model.
     pub provider: String,
     /// The sentence about the cap that last blocked a request.

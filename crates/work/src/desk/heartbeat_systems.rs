@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
-use super::heartbeats::{BY_HEARTBEAT, Heartbeats, heartbeat_path, total_missed, wake_message};
+use super::heartbeats::{BY_HEARTBEAT, Heartbeats, heartbeat_path, heartbeat_widening, total_missed, wake_message};
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::mdx_file::problem_of;
 use crate::agent::{Agent, Profiles, Roster};
@@ -68,7 +68,9 @@ pub(super) fn start_due_heartbeats(
     }
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
     for (agent, path) in &read.agents {
-        if let Some(heartbeat) = read.files.get(path) {
+        let is_trusted =
+            |heartbeat: &&Heartbeat| heartbeat_widening(path, heartbeat).is_none_or(|wakes| held.allows(|| wakes));
+        if let Some(heartbeat) = read.files.get(path).filter(is_trusted) {
             room.check(own.bypass_change_detection(), agent, heartbeat, now_secs);
         }
     }

@@ -8,14 +8,27 @@ use serde::{Deserialize, Serialize};
 
 use super::modules::path_of;
 use crate::base::{ActivationKey, Id};
-use crate::heartbeat::{ClockReading, Due, Heartbeat, due_by_reading};
+use crate::heartbeat::{ClockReading, Due, Heartbeat, Trigger, due_by_reading};
 use crate::workspace::layout::HEARTBEAT_FILE;
+use crate::workspace::trust::Widening;
 
 /// The author of wake-ups in the log, and the prefix of the ids of their orders.
 pub const BY_HEARTBEAT: &str = "heartbeat";
 /// The path of the heartbeat file of the agent in this folder.
 pub fn heartbeat_path(folder: &str) -> String {
     path_of(folder, HEARTBEAT_FILE)
+}
+
+/// The widening of a heartbeat: the times at which it wakes its agent. `None` if it never does.
+pub fn heartbeat_widening(path: &str, heartbeat: &Heartbeat) -> Option<Widening> {
+    let interval = heartbeat.wake.as_ref().map(|wake| match wake {
+        Trigger::Every(every) => format!("every {}", humantime::format_duration(*every)),
+        Trigger::Calendar(cron) => format!("at {}", cron.pattern.as_str()),
+    });
+    let times: Vec<String> =
+        interval.into_iter().chain(heartbeat.routines.iter().map(|routine| routine.written.clone())).collect();
+    let sentence = "wakes this agent, which then works without being told to";
+    (!times.is_empty()).then(|| Widening::starting(path, times.join("; "), sentence))
 }
 
 /// The first sentence of the message to the agent.

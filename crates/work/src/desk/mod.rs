@@ -5,7 +5,8 @@
 //! `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
 //! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
 //! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
-//! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too.
+//! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too. What
+//! agents would do by themselves counts only once the person has seen it ([`seen_changes`], [`trust_page`]).
 
 pub mod approvals;
 mod checkin_systems;
@@ -16,6 +17,7 @@ mod message_answers;
 pub mod modules;
 pub mod person_tasks;
 mod saved;
+pub mod seen_changes;
 mod session_edits;
 pub mod session_files;
 mod sessions;
@@ -27,6 +29,7 @@ pub mod task_edits;
 mod task_start;
 mod task_writes;
 mod tool_calls;
+pub mod trust_page;
 
 pub use checkin_systems::CheckIns;
 pub use heartbeats::Heartbeats;
@@ -50,6 +53,7 @@ use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, OrderOutcome, ToolResultsReceived, Tools};
+use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
 
@@ -86,6 +90,7 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<FileWritten>()
         .add_tick_message::<ProblemReport>()
         .add_tick_message::<SceneWrite>()
+        .add_tick_message::<TrustAdded>()
         .add_tick_message::<FileChanged>();
     app.add_input::<modules::ModulesReported>().add_tick_message::<modules::PromptAnswered>();
     app.world_mut().resource_mut::<AddedEvents>().add::<modules::ModuleLogged>();
@@ -112,6 +117,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(AnswerOrders)
                 .before(BeforeWorkflows::Answer),
             (
+                seen_changes::trust_seen_changes,
                 task_cache::follow,
                 task_start::start_and_close_tasks,
                 message_answers::deliver_answers,

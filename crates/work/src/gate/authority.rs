@@ -260,6 +260,9 @@ pub struct Authority {
     /// are relative to this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// Whether the person has not seen, since they trusted the workspace, that the agent reaches outside of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unseen: bool,
 }
 
 /// A permission that one authority has and another one lacks.
@@ -381,6 +384,7 @@ impl Authority {
             model: profile.model.clone(),
             has_worktree: profile.has_worktree,
             folder: folder_of_agent(place).map(str::to_owned),
+            is_unseen: false,
         };
         let authority = authority.offering(names);
         (authority.within_limits(place, profile, names, &mut problems), problems)
@@ -408,6 +412,7 @@ impl Authority {
             model: None,
             has_worktree: false,
             folder: None,
+            is_unseen: false,
         }
     }
 

@@ -84,6 +84,12 @@ impl Bounds {
         self.authorities.first().is_some_and(|own| own.safety == self.safety())
     }
 
+    /// Whether the person has not seen, since they trusted the workspace, that the agent or one that started it reaches
+    /// outside of it.
+    pub fn is_unseen(&self) -> bool {
+        self.authorities.iter().any(|authority| authority.is_unseen)
+    }
+
     /// All authorities, the agent's own first.
     pub fn all(&self) -> &[Authority] {
         &self.authorities

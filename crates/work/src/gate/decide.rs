@@ -199,6 +199,17 @@ fn ask_if_restricted(kind: &TouchKind, target: &str, policy: &GatePolicy, findin
     }
 }
 
+/// An agent that the person has not seen yet in a workspace that they trust reaches outside of it only with approval,
+/// whatever the rules allow everybody. A permanent permission of this agent counts.
+fn ask_if_unseen(kind: &TouchKind, (doing, target): (&str, &str), act: &Act, bounds: &Bounds, findings: &mut Findings) {
+    let reaches_outside = kind.defaults().rule != Verdict::Allow;
+    if bounds.is_unseen() && reaches_outside && !bounds.is_allowed(&act.tool, kind, target) {
+        let why = "you have not seen yet that this agent reaches outside the workspace".to_owned();
+        let source = AskSource::Unset { why };
+        findings.add(Verdict::Ask, doing, AskRule { source, kind: kind.clone(), target: target.to_owned() });
+    }
+}
+
 /// Applies the settings and the safety mode for a kind of touch, unless a person allowed it permanently.
 fn class_rules(
     kind: &TouchKind,
@@ -209,6 +220,7 @@ fn class_rules(
     findings: &mut Findings,
 ) {
     ask_if_restricted(kind, target, policy, findings);
+    ask_if_unseen(kind, (doing, target), act, bounds, findings);
     let is_allowed = bounds.is_allowed(&act.tool, kind, target);
     let mut add = |verdict: Verdict, source: AskSource| {
         if verdict == Verdict::Ask && is_allowed && !source.asks_each_time() {
@@ -242,6 +254,7 @@ fn judge_command(
         findings.deny(format!("{doing}: {}", judged.why));
     }
     ask_if_restricted(&kind, line, policy, findings);
+    ask_if_unseen(&kind, (&doing, line), act, bounds, findings);
     if policy.are_command_rules_unread {
         let why = format!("{ALLOWLIST_FILE} cannot be read and may forbid it");
         findings.ask_each_time(kind.clone(), line, why);
@@ -288,6 +301,7 @@ fn judge_call(
     }
     let kind = TouchKind::MCP_CALL;
     ask_if_restricted(&kind, &target, policy, findings);
+    ask_if_unseen(&kind, (&doing, &target), act, bounds, findings);
     let (verdict, ruling) = policy.ruling_of_call((server, tool), hints);
     let is_said = matches!(&ruling, VerdictSource::Setting { key, .. } if key.starts_with("mcp:"));
     let is_allowed = bounds.is_allowed(&act.tool, &kind, &target);

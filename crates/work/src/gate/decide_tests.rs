@@ -355,3 +355,27 @@ fn adding_a_rule_keeps_the_rest_of_the_file() {
     assert!(with_rule("- a\n", "ls").is_err() && with_rule("a: [\n", "ls").is_err());
     assert_eq!(with_rule("", "ls").unwrap().trim(), "ls: true");
 }
+
+#[test]
+fn an_agent_that_was_not_seen_yet_reaches_outside_only_with_approval_whatever_the_rules_allow() {
+    let policy = policy(json!({ "touches": { "net.fetch": "allow", "message.post": "allow", "mcp.call": "allow" } }));
+    let fetch = || Act {
+        tool: "web_fetch".to_owned(),
+        touches: vec![Touch::Other { kind: TouchKind::NET_FETCH, target: "https://a.example/".to_owned() }],
+    };
+    let own = |is_unseen| {
+        let tools = ["web_fetch", "vfs_write"].map(str::to_owned).into();
+        Authority { tools, is_unseen, ..authority("# x") }
+    };
+    let bounds = |is_unseen| Authority::chain(own(is_unseen), []);
+    assert_eq!(decide(&fetch(), &bounds(false), &policy), Decision::Allow);
+    let Decision::Ask { rules, why, .. } = decide(&fetch(), &bounds(true), &policy) else { panic!("it is not asked") };
+    assert!(why.contains("have not seen"), "{why}");
+    assert!(rules.iter().all(|rule| rule.for_task().is_some()), "it can be allowed for the task: {rules:?}");
+    let started = Authority::chain(own(false), [own(true)]);
+    assert_eq!(verdict(&decide(&fetch(), &started, &policy)), Verdict::Ask, "and so may nobody that it starts");
+    let inside = Act::of_files("vfs_write", &write("artifacts/a.md"), &Files::default(), &names());
+    assert_eq!(decide(&inside, &bounds(true), &policy), Decision::Allow, "its ordinary work goes on");
+    let permitted = bounds(true).allowing(vec!["web_fetch(https://a.example/)".to_owned()]);
+    assert_eq!(decide(&fetch(), &permitted, &policy), Decision::Allow, "the person permitted exactly this");
+}

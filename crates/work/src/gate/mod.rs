@@ -85,8 +85,7 @@ fn report_commands(
 ) {
     let is_first = !std::mem::replace(&mut *has_looked, true);
     let changed: Vec<&FileChanged> = changes.read().filter(|change| change.path == commands::ALLOWLIST_FILE).collect();
-    // A change that a person makes in this program while the room runs has a version.
-    let is_persons = changed.iter().any(|change| change.is_ordered && change.by.is_user() && change.version.is_some());
+    let is_persons = changed.iter().any(|change| change.is_persons());
     let is_changed = !changed.is_empty();
     if !is_changed && !is_first && !policy.is_changed() && !trust.is_changed() {
         return;

@@ -260,6 +260,15 @@ impl GatePolicy {
         }
     }
 
+    /// Whether a rule lets every agent reach outside the workspace without asking.
+    pub fn frees_outside(&self) -> bool {
+        let is_freed = |name: &String| {
+            let kind = TouchKind::new(name);
+            kind.defaults().rule != Verdict::Allow && self.verdict_and_source(&kind).0 == Verdict::Allow
+        };
+        self.touches.keys().any(is_freed) || self.mcp.values().any(|rule| rule.verdict() == Verdict::Allow)
+    }
+
     /// The verdict on a call of an MCP server and its source: a rule of `mcp`, otherwise the rule for all such calls.
     pub fn ruling_of_call(&self, call: (&str, &str), hints: McpHints) -> (Verdict, VerdictSource) {
         let rules = self.mcp.iter().map(|(text, rule)| (text.as_str(), rule.verdict()));

@@ -24,7 +24,7 @@ use crate::mind::{PromptAdditions, SideRequestDue, SideRequestWithdrawn, WorkDue
 use crate::schedule::{RoomDate, SimClock};
 use crate::simulation::{Explain, Position, ThinkDone, WorkRequestWithdrawn, WorkRequested};
 use crate::tools::{
-    CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, agent_file_name,
+    CallAnswered, Caller, OrderAnswered, Preview, ToolOrder, ToolOrdersWithdrawn, Tools, UnseenAgents, agent_file_name,
 };
 use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::FileOrder;
@@ -65,6 +65,7 @@ pub(super) struct RoomAccess<'w, 's> {
     files: Res<'w, KnownFiles>,
     memories: Res<'w, MemoryCounts>,
     trust: Res<'w, WorkspaceTrust>,
+    unseen: Option<Res<'w, UnseenAgents>>,
     /// Rules that a person allowed, which are trusted.
     pub(super) trusted: MessageWriter<'w, TrustAdded>,
     pub(super) worktrees: Res<'w, WorktreesKnown>,
@@ -181,6 +182,10 @@ impl RoomAccess<'_, '_> {
             if own.tools.contains("vfs_read") {
                 own.tools.insert(READ_TEXT.to_owned());
             }
+        }
+        if !own.is_minimal() {
+            let unseen = self.unseen.as_deref().zip(self.profiles.path(profile));
+            own.is_unseen = unseen.is_some_and(|(unseen, path)| unseen.contains(path));
         }
         let starters = thread.into_iter().flat_map(|thread| thread.starters.iter().cloned());
         let has_worktree = own.has_worktree || starters.clone().any(|starter| starter.has_worktree);

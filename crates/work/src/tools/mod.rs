@@ -33,6 +33,7 @@ mod started_orders;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+mod unseen_agents;
 mod web;
 
 pub use coding_agent_tools::OWN_TOOLS;
@@ -55,6 +56,7 @@ pub use proposal::{Preview, describe_intent};
 pub use registry::{Caller, ToolRefusal, Tools, builtin};
 pub use slack::{SLACK_INBOX, SLACK_OUTBOX};
 pub use tool::{Arguments, Planner, Planning, Tool};
+pub use unseen_agents::{REACH, UnseenAgents, reach_widening};
 pub use web::WEB;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +71,7 @@ use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, Server
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
-use crate::workspace::{ProblemReport, SettingsExt};
+use crate::workspace::{FileChanged, ProblemReport, SettingsExt};
 
 /// The set of systems in which executors within the room answer: they read [`PendingToolOrders`], and the kernel
 /// processes their answers in the same tick.
@@ -95,7 +97,9 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<ProfileChanged>()
         .add_tick_message::<FileOrder>()
         .add_tick_message::<FileOutcome>()
+        .add_tick_message::<FileChanged>()
         .add_tick_message::<ElementRefused>();
+    app.init_resource::<UnseenAgents>();
     app.add_tick_message::<OrderAnswered>().add_tick_message::<CallAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<OrderOutcome>();
     app.init_resource::<McpServers>().init_resource::<McpCalls>();
@@ -111,6 +115,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             (
+                unseen_agents::note_unseen_agents,
                 mcp::register,
                 file_executor::answer,
                 coding_agent_tools::answer,

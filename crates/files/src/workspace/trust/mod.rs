@@ -18,6 +18,9 @@ use crate::schedule::{Input, RoomPaused};
 /// What a person can do about a workspace that they have not trusted, or about what is new in it.
 pub const TRUST_REMEDY: &str = "look at what it wants and decide with: workshop trust";
 
+/// The key of a widening that would start by itself: an agent's heartbeat or code, or a workflow with a trigger.
+const STARTS: &str = "starts by itself";
+
 /// Something that a file of the workspace wants to be allowed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Widening {
@@ -39,6 +42,16 @@ impl Widening {
     pub fn new(place: &str, key: impl Into<String>, value: impl Into<String>, sentence: impl Into<String>) -> Self {
         let (key, value, sentence) = (key.into(), value.into(), sentence.into());
         Self { place: place.to_owned(), key, value, sentence, is_asked_elsewhere: false }
+    }
+
+    /// Creates the widening of something that would start by itself; `value` says when, or names the code.
+    pub fn starting(place: &str, value: impl Into<String>, sentence: impl Into<String>) -> Self {
+        Self::new(place, STARTS, value, sentence)
+    }
+
+    /// Whether it would start by itself.
+    pub fn starts_by_itself(&self) -> bool {
+        self.key == STARTS
     }
 
     /// A cryptographic hash of the place, the key and the value.
@@ -120,6 +133,11 @@ impl StartsHeld<'_> {
     pub fn holds(&self) -> bool {
         self.paused.as_ref().is_some_and(|paused| paused.holds())
             || self.trust.as_ref().is_some_and(|trust| trust.is_restricted())
+    }
+
+    /// Whether the person trusts something that would start by itself.
+    pub fn allows(&self, widening: impl FnOnce() -> Widening) -> bool {
+        self.trust.as_ref().is_none_or(|trust| trust.is_everything() || trust.allows(&widening()))
     }
 }
 

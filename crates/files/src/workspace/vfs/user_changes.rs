@@ -142,7 +142,8 @@ impl Executor {
         self.news.push(match content.filter(|_| layout::is_used_by_room(&path) && self.room.is_some()) {
             Some(content) => {
                 let by = by.clone();
-                ServiceEvent::Changed(FileChanged { version, by, is_ordered: true, ..FileChanged::new(path, content) })
+                let change = FileChanged::new(path, content);
+                ServiceEvent::Changed(FileChanged { version, by, is_ordered: true, is_seen: true, ..change })
             }
             None => {
                 let by = Some(by.0.clone());

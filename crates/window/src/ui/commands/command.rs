@@ -9,6 +9,7 @@ use bevy::math::Vec2;
 use super::job::Job;
 use crate::agent::{AgentCommand, McpServer};
 use crate::base::Id;
+use crate::desk::trust_page::TrustPage;
 use crate::element::{ElementCommand, ElementEdit};
 use crate::gateway::keys::Secret;
 use crate::kernel::{ApprovalId, KernelCommand};
@@ -329,6 +330,12 @@ pub enum Command {
     AllowServer(Box<McpServer>),
     /// Withdraws the consent to this MCP server.
     ForbidServer(Box<McpServer>),
+    /// Shows what a workspace wants and what would start by itself: the open one, or the one in this folder.
+    ShowTrust(Option<PathBuf>),
+    /// Trusts a workspace with exactly what this page shows.
+    TrustWorkspace(Arc<TrustPage>),
+    /// Withdraws the trust in the workspace in this folder.
+    RevokeTrust(PathBuf),
     /// Opens a file of the workspace in a tab, at this line if given.
     OpenFile(String, Option<usize>),
     /// Opens a file of the workspace in the program that the operating system associates with it.

@@ -3,6 +3,7 @@
 use egui::{Response, RichText, Ui};
 
 use super::coding_agent_dialog::{CodingAgentChoice, add_coding_agent};
+use super::trust_dialog::{self, TrustRows, trust_page};
 use super::undo_dialog;
 use crate::base::{Id, text};
 use crate::ui::commands::WindowCommand;
@@ -27,6 +28,7 @@ const UNSAVED_SHOWN: usize = 6;
 pub struct Dialogs {
     scene_name: String,
     pub(super) coding_agent: CodingAgentChoice,
+    trust: TrustRows,
 }
 
 impl Dialogs {
@@ -55,10 +57,11 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
             let name = cx.room.agent(&question.agent).map_or(&*question.agent, |agent| &*agent.name);
             texts::undo_the_work_of(name)
         }
+        Dialog::Trust => trust_dialog::title(&cx.ui.trust).to_owned(),
         Dialog::Close => texts::CLOSE_THE_WINDOW.to_owned(),
     };
     let frame = match dialog {
-        Dialog::UndoWork(_) | Dialog::AddCodingAgent => {
+        Dialog::UndoWork(_) | Dialog::AddCodingAgent | Dialog::Trust => {
             DialogFrame { width: DIALOG[2], ..DialogFrame::question(&title) }
         }
         _ => DialogFrame::question(&title),
@@ -73,6 +76,7 @@ pub fn dialogs_ui(ui: &mut Ui, cx: &ViewerContext<'_>, own: &mut Dialogs) -> Vec
         Dialog::CloseFile(path) => close_file(ui, path, cx.theme),
         Dialog::Import(question) => import(ui, question, cx.theme),
         Dialog::AddCodingAgent => add_coding_agent(ui, cx, &mut own.coding_agent, &mut meanwhile),
+        Dialog::Trust => trust_page(ui, cx, &mut own.trust, &mut meanwhile),
         Dialog::UndoWork(question) => undo_dialog::undo_work(ui, question, cx.theme),
         Dialog::Close => close(ui, cx),
     });

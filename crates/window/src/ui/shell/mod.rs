@@ -18,6 +18,7 @@ pub mod server_settings;
 pub mod settings;
 mod texts;
 pub mod top_bar;
+mod trust_dialog;
 mod undo_dialog;
 mod waiting_step;
 pub mod window_commands;

@@ -4,7 +4,7 @@ use egui::{RichText, Ui};
 
 use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
-use crate::ui::shell::texts::notices as texts;
+use crate::ui::shell::texts::{notices as texts, trust_dialog as trust_texts};
 use crate::ui::state::NoticeTarget;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -65,6 +65,17 @@ pub fn place_button(ui: &mut Ui, place: &NoticeTarget, room: &RoomModel, command
         commands.extend(go_to(place));
     }
     clicked
+}
+
+/// Draws the button that shows what the workspace wants, for a problem at this place. Returns whether it was clicked.
+pub fn trust_button(ui: &mut Ui, place: &str, commands: &mut Vec<Command>) -> bool {
+    let button = ui.button(trust_texts::SHOW_WHAT_IT_WANTS);
+    widgets::name(&button, trust_texts::show_what_wants(place));
+    let is_clicked = button.clicked();
+    if is_clicked {
+        commands.push(Command::ShowTrust(None));
+    }
+    is_clicked
 }
 
 fn go_to(place: &NoticeTarget) -> Vec<Command> {

@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use crate::base::Severity;
 use crate::ui::commands::WindowCommand;
-use crate::ui::shell::notice_card::place_button;
+use crate::ui::shell::notice_card::{place_button, trust_button};
 use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::notice_board::{place_of, place_text};
 use crate::ui::state::{FrontPanel, NoticeTarget};
@@ -13,6 +13,7 @@ use crate::ui::widgets::dialog::DialogFrame;
 use crate::ui::widgets::text_format::{self, sentence};
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::{DIALOG, SPACE, TYPE};
+use crate::workspace::trust::TRUST_REMEDY;
 
 /// The height of a line, in points; the same for all, so that only the visible ones of thousands are drawn.
 const LINE_POINTS: f32 = 56.0;
@@ -52,7 +53,8 @@ fn problems(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec
         for problem in &all[range] {
             let colour = if problem.severity == Severity::Error { theme.bad } else { theme.warn };
             let text = (place_text(problem), sentence(&problem.what), sentence(&problem.remedy));
-            line(ui, text, colour, place_of(problem).as_ref(), cx, commands);
+            let target = if problem.remedy == TRUST_REMEDY { Target::Trust } else { Target::of(place_of(problem)) };
+            line(ui, text, colour, &target, cx, commands);
         }
     });
 }
@@ -72,9 +74,23 @@ fn recent(ui: &mut Ui, cx: &ViewerContext<'_>, height: f32, commands: &mut Vec<C
             let ago = text_format::duration(cx.ui.time.now_secs - outcome.born_secs);
             let title = if outcome.good { texts::done_ago(&ago) } else { texts::failed_ago(&ago) };
             let text = (title, outcome.text.clone(), String::new());
-            line(ui, text, colour, outcome.place.as_ref(), cx, commands);
+            line(ui, text, colour, &Target::of(outcome.place.clone()), cx, commands);
         }
     });
+}
+
+/// What the button of a notice leads to.
+enum Target {
+    None,
+    Place(NoticeTarget),
+    /// What the workspace wants.
+    Trust,
+}
+
+impl Target {
+    fn of(place: Option<NoticeTarget>) -> Self {
+        place.map_or(Self::None, Self::Place)
+    }
 }
 
 /// Draws one notice: where, what, what to do, and the button that opens the place.
@@ -82,7 +98,7 @@ fn line(
     ui: &mut Ui,
     (place, what, remedy): (String, String, String),
     colour: egui::Color32,
-    target: Option<&NoticeTarget>,
+    target: &Target,
     cx: &ViewerContext<'_>,
     commands: &mut Vec<Command>,
 ) {
@@ -92,7 +108,7 @@ fn line(
         ui.vertical(|ui| {
             ui.set_width((ui.available_width() - BUTTON_POINTS).max(BUTTON_POINTS));
             ui.spacing_mut().item_spacing.y = 0.0;
-            ui.add(egui::Label::new(RichText::new(place).size(TYPE[0]).color(colour)).truncate());
+            ui.add(egui::Label::new(RichText::new(&place).size(TYPE[0]).color(colour)).truncate());
             let label = ui.add(egui::Label::new(what.as_str()).truncate());
             label.on_hover_text(format!("{what}\n{remedy}"));
             if !remedy.is_empty() {
@@ -100,9 +116,12 @@ fn line(
             }
         });
         ui.add_space(SPACE[0]);
-        if let Some(place) = target
-            && place_button(ui, place, cx.room, commands)
-        {
+        let is_followed = match target {
+            Target::None => false,
+            Target::Place(place) => place_button(ui, place, cx.room, commands),
+            Target::Trust => trust_button(ui, &place, commands),
+        };
+        if is_followed {
             commands.push(WindowCommand::Close(FrontPanel::Notices).into());
         }
     });

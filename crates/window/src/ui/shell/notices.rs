@@ -10,7 +10,7 @@ use egui::{Align2, Area, Id as WidgetId, Order, Ui};
 
 use crate::base::Severity;
 use crate::ui::commands::{NoticeCommand, WindowCommand};
-use crate::ui::shell::notice_card::{card, place_button};
+use crate::ui::shell::notice_card::{card, place_button, trust_button};
 use crate::ui::shell::provider_notices;
 use crate::ui::shell::texts::notices as texts;
 use crate::ui::state::Outcome;
@@ -20,6 +20,7 @@ use crate::ui::widgets;
 use crate::ui::widgets::text_format::sentence;
 use crate::ui::{Command, ViewerContext};
 use crate::view::theme::SPACE;
+use crate::workspace::trust::TRUST_REMEDY;
 
 /// The maximum number of problem cards.
 const PROBLEMS_SHOWN: usize = 3;
@@ -103,6 +104,9 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
             if let Some(place) = place_of(problem) {
                 place_button(ui, &place, cx.room, commands);
             }
+            if is_about_trust(cx, group) {
+                trust_button(ui, &place, commands);
+            }
             if group.problems.len() > 1 {
                 let more = ui.button(texts::more_here(group.problems.len() - 1));
                 widgets::name(&more, texts::show_all_of(file_or_place(problem)));
@@ -112,6 +116,12 @@ fn group_card(ui: &mut Ui, group: &Group, cx: &ViewerContext<'_>, commands: &mut
             }
         });
     })
+}
+
+/// Whether a problem of this place is solved by a decision about what the workspace wants.
+fn is_about_trust(cx: &ViewerContext<'_>, group: &Group) -> bool {
+    let all = cx.ui.notices.board().all();
+    group.problems.iter().any(|index| all[*index].remedy == TRUST_REMEDY)
 }
 
 fn cap_card(ui: &mut Ui, cap: &str, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
@@ -179,6 +189,7 @@ mod tests {
     use super::*;
     use crate::base::Problem;
     use crate::ui::UiState;
+    use crate::ui::shell::notice_list::notice_list_ui;
     use crate::ui::state::FrontPanel;
     use crate::ui::state::NoticeTarget;
     use crate::ui::state::notice_board::NoticeBoard;
@@ -272,6 +283,23 @@ mod tests {
         click(&mut window, "Dismiss agents/ada.md, line 1");
         assert_eq!(window.state().state.notices.board().open(), 0);
         assert_eq!(window.state().state.notices.board().all().len(), 40, "the list keeps them");
+    }
+
+    #[test]
+    fn a_problem_that_a_decision_solves_opens_the_page_in_the_card_and_in_the_list() {
+        let problems =
+            || vec![Problem::warning("workspace", "this workspace is restricted until you trust it", TRUST_REMEDY)];
+        let mut window = notices(problems());
+        click(&mut window, "Show what it wants: workspace");
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+        let room = RoomModel { problems: problems().into(), ..sample_room() };
+        let mut state = UiState::default();
+        state.front.open(FrontPanel::Notices);
+        let mut window = pane_of(PaneHarness::new(room, state), |ui, cx, _| notice_list_ui(ui, cx));
+        window.run_steps(3);
+        click(&mut window, "Show what it wants: workspace");
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+        assert!(!window.state().state.front.is_open(FrontPanel::Notices));
     }
 
     #[test]

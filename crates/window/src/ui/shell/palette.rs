@@ -342,6 +342,14 @@ mod tests {
     }
 
     #[test]
+    fn the_page_about_trust_is_found() {
+        let mut window = palette("trust or restrict");
+        window.key_press(Key::Enter);
+        window.run_steps(3);
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+    }
+
+    #[test]
     fn an_agent_is_found_selected_and_shown() {
         let mut window = palette("bram");
         window.get_by_label("Do: Bram").click();

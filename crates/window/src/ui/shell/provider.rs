@@ -6,7 +6,7 @@ use egui::{RichText, Ui};
 
 use crate::gateway::keys::Secret;
 use crate::gateway::vendors::VENDORS;
-use crate::ui::shell::texts::provider as texts;
+use crate::ui::shell::texts::{provider as texts, trust_dialog as trust_texts};
 use crate::ui::state::TrialView;
 use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::widgets;
@@ -112,11 +112,27 @@ pub fn provider_ui(
 
 /// Says that the command line overrides the provider for all agents, with a button that ends this.
 fn provider_override(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
-    let Some(provider_override) = &room.settings.provider_override else { return };
+    let Some(provider_override) = &room.settings.provider_override else {
+        return restricted(ui, room, theme, commands);
+    };
     widgets::in_card(ui, theme, |ui| {
         ui.add(egui::Label::new(widgets::secondary_text(texts::provider_override(provider_override), theme)).wrap());
         if ui.button(texts::USE_SETTINGS).clicked() {
             commands.push(Command::EndProviderOverride);
+        }
+    });
+}
+
+/// Says that the offline model answers in a workspace that the person does not trust, with a button that shows what it
+/// wants.
+fn restricted(ui: &mut Ui, room: &RoomModel, theme: &Theme, commands: &mut Vec<Command>) {
+    if !room.is_restricted {
+        return;
+    }
+    widgets::in_card(ui, theme, |ui| {
+        ui.add(egui::Label::new(widgets::secondary_text(trust_texts::PROVIDER_OF_RESTRICTED, theme)).wrap());
+        if ui.button(trust_texts::SHOW_WHAT_IT_WANTS).clicked() {
+            commands.push(Command::ShowTrust(None));
         }
     });
 }
@@ -227,6 +243,21 @@ mod tests {
         assert!(choice(room.clone(), UiState::default()).query_by_label("Use settings").is_none());
         room.settings.provider_override = Some("offline".into());
         let mut window = choice(room, UiState::default());
+        click(&mut window, "Use settings");
+        assert_eq!(window.state().commands, [Command::EndProviderOverride]);
+    }
+
+    #[test]
+    fn a_restricted_workspace_says_why_the_offline_model_answers_and_has_nothing_to_end() {
+        let room = RoomModel { is_restricted: true, ..sample_room() };
+        let mut window = choice(room.clone(), UiState::default());
+        assert!(window.query_by_label("Use settings").is_none());
+        assert!(window.query_by_label_contains("because this workspace is restricted").is_some());
+        click(&mut window, "Show what it wants");
+        assert_eq!(window.state().commands, [Command::ShowTrust(None)]);
+        let mut named = room;
+        named.settings.provider_override = Some("ollama:x".into());
+        let mut window = choice(named, UiState::default());
         click(&mut window, "Use settings");
         assert_eq!(window.state().commands, [Command::EndProviderOverride]);
     }

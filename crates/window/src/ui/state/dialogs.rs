@@ -119,6 +119,8 @@ pub enum Dialog {
     Import(ImportQuestion),
     /// Adds one of the person's own coding agents.
     AddCodingAgent,
+    /// Shows what a workspace wants, and asks whether the person trusts it.
+    Trust,
     /// Chooses which work of an agent to undo.
     UndoWork(Box<UndoQuestion>),
 }

@@ -14,6 +14,7 @@ pub mod notices;
 pub mod room_view;
 pub mod selection;
 mod texts;
+mod trust;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ pub use self::dialogs::{Dialog, DropPlace, FileDialogPurpose, Front, FrontPanel,
 pub use self::notices::{NoticeTarget, Notices, Outcome};
 pub use self::room_view::{MoveStart, RoomView};
 pub use self::selection::Selection;
+pub use self::trust::{TrustNote, TrustView};
 
 use self::dock::Dock;
 use self::file_texts::FileTexts;
@@ -68,6 +70,8 @@ pub struct UiState {
     pub server_consents: BTreeMap<Id, Consent>,
     /// The coding agents that can be added, as far as they were read.
     pub coding_agents: CodingAgents,
+    /// The page on which the person decides whether they trust a workspace.
+    pub trust: TrustView,
     /// The background jobs that take long enough to be shown.
     pub jobs: Vec<RunningJob>,
     /// The recent tasks and workspaces.

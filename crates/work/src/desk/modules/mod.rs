@@ -23,10 +23,13 @@ use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::base::visible_text::sha256_of;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::mind::Ending;
+use crate::modules::is_code;
 use crate::schedule::Input;
 use crate::workspace::KnownFiles;
+use crate::workspace::trust::Widening;
 
 /// The executor of the modules' tools.
 pub const MODULES: &str = "modules";
@@ -49,6 +52,16 @@ fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (
     let files = files.take_while(move |(path, _)| path.starts_with(&*start));
     let files = files.filter_map(move |(path, text)| Some((path.strip_prefix(&*below)?, text)));
     files.filter(|(path, _)| path.ends_with(".ts"))
+}
+
+/// The widening of a file with code that modules can run or import: exactly this text. `None` for other files.
+pub fn code_widening(path: &str, text: &str) -> Option<Widening> {
+    if !is_code(path) {
+        return None;
+    }
+    let lines = text.lines().count();
+    let value = format!("{lines} {} of code, SHA-256 {}", if lines == 1 { "line" } else { "lines" }, sha256_of(text));
+    Some(Widening::starting(path, value, "is code of this agent, which its modules run while it is in the room"))
 }
 
 /// The workspace path of a file in an agent's folder, which is empty if it is the workspace itself.

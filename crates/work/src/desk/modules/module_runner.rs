@@ -13,7 +13,8 @@ use crossbeam_channel::{Receiver, bounded};
 use super::agent_modules::{ModuleOutput, OpenModules};
 use super::module_messages::draft_of;
 use super::{
-    MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, code_files, module_files,
+    FOLDER, MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, code_files,
+    code_widening, module_files, path_of,
 };
 use crate::agent::agent_file::folder_of_agent;
 use crate::agent::{Agent, Profiles, Roster};
@@ -253,12 +254,14 @@ impl RoomView<'_, '_> {
             let (read_in, read) = bounded(1);
             let programs = running.programs.clone();
             let root = self.workspace();
+            let trust = self.trust.as_deref().cloned().unwrap_or_default();
             let reading = move || {
                 let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
                 // A link must not lead to a file that a path could not name.
                 let other = |path: &str| {
                     let (real, text) = read_below(root.as_deref()?, &home, path)?;
-                    may_be_imported(&real).then_some(text)
+                    let is_trusted = is_code_trusted(&trust, &path_of(&home, &real), &text);
+                    (may_be_imported(&real) && is_trusted).then_some(text)
                 };
                 let folder = ModuleFolder::read(texts, other, &programs, &options.limits);
                 let set = ModuleSet::load(&folder, &options);
@@ -291,7 +294,15 @@ impl RoomView<'_, '_> {
             let folder = folder_of_agent(self.profiles.path(profile)?)?;
             let files = module_files(known, folder).map(|(path, text)| (path.to_owned(), text.to_owned()));
             let files: Vec<_> = files.collect();
-            if files.is_empty() {
+            // All of the code is trusted, or none of it runs: modules import each other.
+            let is_trusted = |(file, text): (&str, &str)| match &self.trust {
+                Some(trust) => {
+                    let is_loaded = file.starts_with(FOLDER) || may_be_imported(file);
+                    !is_loaded || is_code_trusted(trust, &path_of(folder, file), text)
+                }
+                None => true,
+            };
+            if files.is_empty() || !code_files(known, folder).all(is_trusted) {
                 return None;
             }
             let code = code_files(known, folder).flat_map(|(path, text)| [path, "\0", text, "\0"]);
@@ -300,6 +311,11 @@ impl RoomView<'_, '_> {
         };
         profiles.into_iter().filter_map(of).collect()
     }
+}
+
+/// Whether the person trusts this text of a file with code.
+fn is_code_trusted(trust: &WorkspaceTrust, path: &str, text: &str) -> bool {
+    trust.is_everything() || code_widening(path, text).is_none_or(|code| trust.allows(&code))
 }
 
 /// The modules of an agent that should be running.

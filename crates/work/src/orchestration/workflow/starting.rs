@@ -18,6 +18,7 @@ use crate::base::hash::content_hash;
 use crate::base::ids::USER;
 use crate::base::{Id, Seq};
 use crate::schedule::{TICKS_PER_SEC, ticks};
+use crate::workspace::trust::{StartsHeld, Widening};
 
 /// The ticks in an hour of simulated time.
 const HOUR_TICKS: u64 = 3_600 * TICKS_PER_SEC;
@@ -156,18 +157,29 @@ pub(super) struct TriggerEvents {
     pub(super) changed: Vec<String>,
 }
 
-/// Starts workflows that were triggered.
+/// The widening of a workflow that would start by itself; `None` if only a person starts it.
+pub fn trigger_widening(path: &str, trigger: &Trigger) -> Option<Widening> {
+    let sentence = "starts this workflow, whose agents then work without being told to";
+    (*trigger != Trigger::Manual).then(|| Widening::starting(path, trigger.to_string(), sentence))
+}
+
+/// Starts workflows that were triggered, as far as the person trusts that they start by themselves.
 pub(super) fn start_triggered(
     room: &mut RunsAccess<'_, '_>,
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
+    held: &StartsHeld,
 ) {
     let now = room.clock.tick();
     let stale: Vec<String> =
         runs.timers.keys().filter(|path| !workflows.files().contains_key(*path)).cloned().collect();
     stale.iter().for_each(|path| drop(runs.timers.remove(path)));
     for (path, file) in workflows.files() {
+        if trigger_widening(path, &file.workflow.trigger).is_some_and(|widening| !held.allows(|| widening)) {
+            runs.timers.remove(path);
+            continue;
+        }
         let why = match &file.workflow.trigger {
             Trigger::Manual => {
                 runs.timers.remove(path);

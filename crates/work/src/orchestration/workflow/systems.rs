@@ -91,13 +91,7 @@ pub(super) fn advance_runs(
     }
     // Views must not see a change in every tick.
     let (count, goes_on) = (runs.runs.len(), runs.is_running());
-    advance_all_runs(
-        &mut room,
-        &workflows,
-        runs.bypass_change_detection(),
-        &happened,
-        (standstill.as_deref(), held.holds()),
-    );
+    advance_all_runs(&mut room, &workflows, runs.bypass_change_detection(), &happened, (standstill.as_deref(), &held));
     if goes_on || runs.runs.len() != count {
         runs.set_changed();
     }
@@ -108,14 +102,14 @@ fn advance_all_runs(
     workflows: &Workflows,
     runs: &mut WorkflowRuns,
     happened: &TriggerEvents,
-    (standstill, are_starts_held): (Option<&RoomPaused>, bool),
+    (standstill, held): (Option<&RoomPaused>, &StartsHeld),
 ) {
     if standstill.is_some_and(|standstill| standstill.holds()) {
         return;
     }
     let has_triggers = !workflows.files().is_empty() || !runs.timers.is_empty();
-    if has_triggers && !are_starts_held {
-        start_triggered(room, workflows, runs, happened);
+    if has_triggers && !held.holds() {
+        start_triggered(room, workflows, runs, happened, held);
     }
     if runs.runs.is_empty() {
         return;

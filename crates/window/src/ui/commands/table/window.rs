@@ -95,6 +95,10 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of_pane("graph.fit", "Fit graph to view", KeyContext::Graph, &[plain(Key::F)]),
     of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(FileDialogPurpose::OpenWorkspace)))
         .menus(&[(Menu::OpenWorkspace, "Choose a folder…")]),
+    of("workspace.trust", "Trust or restrict this workspace", |_| vec![Command::ShowTrust(None)])
+        .description("What it wants to be allowed and what would start by itself")
+        .menus(&[(Menu::Workspace, "Trust this workspace…")])
+        .undone(UndoKind::Irreversible),
     of("workspace.import_files", "Import files", |_| {
         window(WindowCommand::Browse(FileDialogPurpose::ImportFiles(None)))
     })

@@ -7,9 +7,11 @@ use egui::{ImeEvent, Pos2, Rect};
 use proptest::prelude::*;
 
 use super::*;
+use crate::desk::trust_page::TrustPage;
 use crate::kernel::KernelCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::state::file_texts::TextRead;
+use crate::workspace::trust::Widening;
 use crate::workspace::vfs::{FileInfo, FileKind};
 
 type Window = Harness<'static, WholeWindow>;
@@ -358,5 +360,38 @@ fn a_memory_that_is_opened_for_editing_has_the_keys() {
         window.run_steps(2);
         assert_eq!(saves(&window), 1, "Ctrl+Enter saves");
         assert!(window.query_by_label("Text of the memory").is_none());
+    }
+}
+
+#[test]
+fn a_key_does_not_trust_a_workspace_within_a_second_of_typing() {
+    let wish = Widening::new("settings.yaml", "commands.network", "true", "");
+    let page = TrustPage {
+        folder: "/work/room".into(),
+        trusted: true,
+        wants: vec![wish.clone()],
+        new: vec![wish],
+        starts: Vec::new(),
+        unreadable: Vec::new(),
+        code: Default::default(),
+    };
+    for label in ["Trust this 1 wish", "Revoke trust"] {
+        let mut window = busy_window(|window| {
+            window.state.front.ask(Dialog::Trust);
+            window.state.trust.page = Some(Arc::new(page.clone()));
+        });
+        let decided = |window: &Window| {
+            let is_decision =
+                |command: &&Command| matches!(command, Command::TrustWorkspace(_) | Command::RevokeTrust(_));
+            window.state().commands.iter().filter(is_decision).count()
+        };
+        window.get_by_label(label).focus();
+        window.run_steps(2);
+        type_text(&mut window, "go on ", By::Keys);
+        press(&mut window, Key::Enter, Modifiers::NONE);
+        assert_eq!(decided(&window), 0, "{label}: the person was typing");
+        window.run_steps(40);
+        press(&mut window, Key::Enter, Modifiers::NONE);
+        assert_eq!(decided(&window), 1, "{label}: a second later, Enter presses the button");
     }
 }

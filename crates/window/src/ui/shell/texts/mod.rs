@@ -10,3 +10,4 @@ pub(super) mod provider;
 pub(super) mod run_bar;
 pub(super) mod settings;
 pub(super) mod top_bar;
+pub(super) mod trust_dialog;

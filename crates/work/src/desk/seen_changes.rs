@@ -1,0 +1,180 @@
+//! What agents and workflows of a trusted workspace would do by themselves, or could do outside of it, and whether the
+//! person has seen it: heartbeats, triggers, code, and agents that reach outside.
+//!
+//! What is changed with this program is trusted at once: the person did it, or an agent whose act the gate checked and
+//! that the person has seen itself. Whatever comes in otherwise, by a pull or another editor, waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
+
+use super::heartbeats::heartbeat_widening;
+use super::modules::code_widening;
+use crate::agent::{Agent, Profiles, Roster};
+use crate::base::hash::content_hash;
+use crate::base::{Author, Problem};
+use crate::gate::GatePolicy;
+use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
+use crate::heartbeat;
+use crate::orchestration::workflow::format as workflow_format;
+use crate::orchestration::workflow::starting::trigger_widening;
+use crate::tools::{REACH, UnseenAgents, reach_widening};
+use crate::workspace::layout::HEARTBEAT_FILE;
+use crate::workspace::trust::{TRUST_REMEDY, TrustAdded, Widening};
+use crate::workspace::{FileChanged, KnownFiles, ProblemReport, WorkspaceTrust};
+
+/// The source of the problems about what the person has not seen.
+const SOURCE: &str = "workspace trust: agents and workflows";
+/// How many files a problem names.
+const MAX_NAMED: usize = 5;
+
+/// What one file of an agent or a workflow would do by itself, or lets an agent do outside the workspace.
+pub fn widenings_of_file(path: &str, text: &str) -> Vec<Widening> {
+    let mut found: Vec<Widening> = reach_widening(path, text).into_iter().collect();
+    if path.rsplit('/').next() == Some(HEARTBEAT_FILE) {
+        found.extend(heartbeat_widening(path, &heartbeat::read(text)));
+    }
+    if workflow_format::is_workflow(path) {
+        found.extend(trigger_widening(path, &workflow_format::read(path, text).workflow.trigger));
+    }
+    found.extend(code_widening(path, text));
+    found
+}
+
+/// The files with widenings, by path, as they were before the last change. Not saved.
+type Known = BTreeMap<String, KnownFile>;
+
+/// A file with widenings.
+pub(super) struct KnownFile {
+    /// The hash of its text.
+    text: u64,
+    widenings: Vec<Widening>,
+}
+
+impl KnownFile {
+    /// Reads a file; `None` if it has no widenings.
+    fn read(path: &str, text: &str) -> Option<Self> {
+        let widenings = widenings_of_file(path, text);
+        (!widenings.is_empty()).then(|| Self { text: content_hash(text.as_bytes()), widenings })
+    }
+}
+
+/// The widenings that the person has not seen.
+fn waiting<'a>(known: &'a Known, trust: &'a WorkspaceTrust) -> impl Iterator<Item = &'a Widening> {
+    known.values().flat_map(|file| &file.widenings).filter(|widening| !trust.allows(widening))
+}
+
+/// The parts of the room that say what is seen.
+#[derive(SystemParam)]
+pub(super) struct SeenContext<'w, 's> {
+    files: Res<'w, KnownFiles>,
+    trust: Option<Res<'w, WorkspaceTrust>>,
+    unseen: Option<Res<'w, UnseenAgents>>,
+    roster: Res<'w, Roster>,
+    profiles: Res<'w, Profiles>,
+    policy: Option<Res<'w, GatePolicy>>,
+    agents: Query<'w, 's, &'static Agent>,
+}
+
+/// Trusts what was changed with this program, and reports what waits until the person has seen it.
+pub(super) fn trust_seen_changes(
+    room: SeenContext,
+    mut changes: MessageReader<FileChanged>,
+    mut trusted: MessageWriter<TrustAdded>,
+    mut reports: MessageWriter<ProblemReport>,
+    mut known: Local<Option<Known>>,
+) {
+    let Some(trust) = room.trust.as_deref().filter(|trust| matches!(trust, WorkspaceTrust::Parts { .. })) else {
+        changes.clear();
+        if known.take().is_some() {
+            reports.write(ProblemReport { source: SOURCE.to_owned(), problems: Vec::new() });
+        }
+        return;
+    };
+    let changed: Vec<&FileChanged> = changes.read().collect();
+    let is_first = known.is_none();
+    let known = known.get_or_insert_with(|| {
+        let all = room.files.all().iter();
+        all.filter_map(|(path, text)| Some((path.clone(), KnownFile::read(path, text)?))).collect()
+    });
+    if !is_first && !changed.is_empty() {
+        let added = room.follow(known, &changed, trust);
+        if !added.is_empty() {
+            trusted.write(TrustAdded(added));
+        }
+    }
+    let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
+    let is_other_policy = room.policy.as_ref().is_some_and(|policy| policy.is_changed());
+    if is_first || !changed.is_empty() || is_other_trust || is_other_policy {
+        let problems = room.problems(known, trust);
+        reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
+    }
+}
+
+impl SeenContext<'_, '_> {
+    /// Follows changes of files, and returns what they added with this program.
+    fn follow(&self, known: &mut Known, changed: &[&FileChanged], trust: &WorkspaceTrust) -> Vec<Widening> {
+        // A file that waits and is renamed, copied or restored goes on waiting.
+        let is_waiting = |file: &&KnownFile| file.widenings.iter().any(|widening| !trust.allows(widening));
+        let waiting: BTreeSet<u64> = known.values().filter(is_waiting).map(|file| file.text).collect();
+        let mut added = Vec::new();
+        for change in changed {
+            let before = known.remove(&change.path).map(|file| file.widenings).unwrap_or_default();
+            let text = self.files.text(&change.path);
+            let Some(now) = text.and_then(|text| KnownFile::read(&change.path, text)) else { continue };
+            let is_seen = change.is_persons() || (change.is_seen && self.is_seen_author(&change.by));
+            if is_seen && !waiting.contains(&now.text) {
+                added.extend(now.widenings.iter().filter(|widening| !before.contains(widening)).cloned());
+            }
+            known.insert(change.path.clone(), now);
+        }
+        added
+    }
+
+    /// Whether a change by this agent is one that the gate checked against rights that the person has seen: no agent
+    /// gives another one more than it has unless the person allows exactly this change.
+    fn is_seen_author(&self, author: &Author) -> bool {
+        let entity = self.roster.key(&author.0).and_then(|key| self.roster.entity(key));
+        let agent = entity.and_then(|entity| self.agents.get(entity).ok());
+        let path = agent.and_then(|agent| self.profiles.path(&agent.profile));
+        path.is_some_and(|path| self.unseen.as_ref().is_some_and(|unseen| !unseen.contains(path)))
+    }
+
+    /// The problems about what waits.
+    fn problems(&self, known: &Known, trust: &WorkspaceTrust) -> Vec<Problem> {
+        let (starting, reaching): (Vec<&Widening>, Vec<&Widening>) =
+            waiting(known, trust).partition(|widening| widening.key != REACH);
+        let starts = problem(&starting, "does not start by itself");
+        // Where everything outside is asked anyway, it makes no difference.
+        let reaches =
+            problem(&reaching, "asks before it reaches outside the workspace").filter(|_| self.frees_outside());
+        starts.into_iter().chain(reaches).collect()
+    }
+
+    /// Whether a rule lets every agent reach outside without asking.
+    fn frees_outside(&self) -> bool {
+        let rules = self.files.text(ALLOWLIST_FILE).map(|text| CommandRules::parse(text).0);
+        let is_freed = self.policy.as_ref().is_some_and(|policy| policy.frees_outside());
+        is_freed || rules.is_some_and(|rules| rules.widenings().next().is_some())
+    }
+}
+
+/// The problem with what waits in some files; `None` if there are none.
+fn problem(waiting: &[&Widening], what: &str) -> Option<Problem> {
+    let first = waiting.first()?;
+    let mut others: Vec<&str> = waiting[1..].iter().map(|widening| widening.place.as_str()).collect();
+    others.dedup();
+    let more = others.len().saturating_sub(MAX_NAMED);
+    others.truncate(MAX_NAMED);
+    let mut also = if others.is_empty() { String::new() } else { format!("; also: {}", others.join(", ")) };
+    if more > 0 {
+        also.push_str(&format!(" and {more} more"));
+    }
+    let what = format!("{what} until you trust it, because you have not seen it yet{also}");
+    Some(Problem::warning(first.place.clone(), what, TRUST_REMEDY))
+}
+
+#[cfg(test)]
+#[path = "seen_changes_tests.rs"]
+mod tests;
