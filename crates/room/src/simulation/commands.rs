@@ -201,6 +201,7 @@ pub(super) fn apply_conversation_commands(
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
                         (turn.origin, turn.silences) = (Provenance::outside(cause, tick), 0);
+                        turn.last_speaker = None;
                     }
                     let message = Message { by: Some(Author::user().0), text: text.clone(), id: Some(id.id()) };
                     let draft = EventDraft::of(&message).session(session_of(*conversation));
