@@ -29,16 +29,20 @@ use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
 
 /// Logs whom and what agents reacted to in this tick.
-pub(super) fn record_reactions(mut sim: SimContext, bodies: Query<&Activity>, mut reacted: MessageReader<Reacted>) {
+pub(super) fn record_reactions(
+    mut sim: SimContext,
+    agents: Query<(&Agent, &Activity)>,
+    mut reacted: MessageReader<Reacted>,
+) {
     for Reacted { agent, to, emoji } in reacted.read() {
-        let Some((id, entity)) = sim.roster.id(*agent).cloned().zip(sim.roster.entity(*agent)) else { continue };
+        let Some(Ok((of, activity))) = sim.roster.entity(*agent).map(|entity| agents.get(entity)) else { continue };
         let mut reaction = events::Reaction { emoji: (*emoji).into(), ..events::Reaction::default() };
         match to {
             Passed::Agent(other) => reaction.to = sim.roster.id(*other).cloned(),
             Passed::Element(element) => reaction.element = sim.space.sight(*element).map(|sight| sight.id.clone()),
         }
-        let cause = bodies.get(entity).ok().and_then(|activity| activity.state_record);
-        sim.log.write(EventDraft::of(&reaction).agent(&id).cause(cause));
+        let cause = activity.state_record.unwrap_or(of.added);
+        sim.log.write(EventDraft::of(&reaction).agent(&of.id).cause(cause));
     }
 }
 
