@@ -481,6 +481,8 @@ fn arrive_at_agent(
         deadline: Some(sim.now() + ticks(sim.conversation.gather_secs)),
         cause,
         origin: news.origin.passed_on(),
+        continues: None,
+        unanswered: Vec::new(),
     };
     body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key, tells: true };
     if !talks.switched_on()

@@ -75,6 +75,12 @@ impl Conversation {
         self.kind == ConversationKind::Task || self.said.iter().any(|line| line.by.is_user())
     }
 
+    /// What a person said after the last words of an agent.
+    pub(super) fn unanswered(&self) -> &[Utterance] {
+        let answered = self.said.iter().rposition(|line| !line.by.is_user()).map_or(0, |last| last + 1);
+        &self.said[answered..]
+    }
+
     /// The agent whose turn it is.
     pub fn current_speaker(&self) -> Option<AgentKey> {
         self.participants.get(self.speaker).copied()

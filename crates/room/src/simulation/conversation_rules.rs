@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::conversation::{Conversation, ConversationKind};
+use super::conversation::{Conversation, ConversationKind, Utterance};
 use super::mind_messages::ActivityId;
 use super::provenance::Provenance;
 use super::settings::ConversationSettings;
-use crate::base::{AgentKey, ElementKey, Seq};
+use crate::base::{AgentKey, ConversationKey, ElementKey, Seq};
 use crate::schedule::ticks;
 
 /// The ticks in an hour.
@@ -36,6 +36,12 @@ pub struct Proposal {
     /// The origin of the topic, which is passed on by talking about it.
     #[serde(default)]
     pub origin: Provenance,
+    /// The conversation that it continues, if a model could not be called in that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ConversationKey>,
+    /// What a person said there and since then, to which nobody has answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<Utterance>,
 }
 
 /// Queues a proposal: by precedence of its kind, then first come. Returns it if too many are waiting.
@@ -259,7 +265,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::base::ConversationKey;
 
     fn conversation(participants: u32, turns: u32) -> Conversation {
         Conversation {
@@ -286,6 +291,8 @@ mod tests {
             deadline: None,
             cause: Seq(1),
             origin: Provenance::default(),
+            continues: None,
+            unanswered: Vec::new(),
         }
     }
 

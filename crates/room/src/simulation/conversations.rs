@@ -135,8 +135,18 @@ fn wait_for_model(table: &mut ConversationContext, key: ConversationKey, speaker
         let (participants, cause) = (conversation.participants.clone(), turn.cause);
         let (topic, origin) = (conversation.topic.clone().unwrap_or_default(), turn.origin);
         let id = talks.next_proposal();
-        let kind = ConversationKind::Task;
-        let again = Proposal { id, kind, participants, topic, news: None, deadline: None, cause, origin };
+        let again = Proposal {
+            id,
+            kind: ConversationKind::Task,
+            participants,
+            topic,
+            news: None,
+            deadline: None,
+            cause,
+            origin,
+            continues: Some(key),
+            unanswered: conversation.unanswered().to_vec(),
+        };
         // It was let in before, so it is never refused.
         let accepted = conversation_rules::enqueue(&mut talks.waiting, again, usize::MAX);
         debug_assert!(accepted.is_ok(), "there is no limit");
@@ -392,6 +402,8 @@ fn look_for_banter(table: &mut ConversationContext) {
         deadline: Some(now),
         cause,
         origin: origin.passed_on(),
+        continues: None,
+        unanswered: Vec::new(),
     };
     if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
         tracing::debug!("two agents wanted to talk, but too many conversations are waiting to start");
@@ -541,7 +553,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
             participants,
             left: Vec::new(),
             topic,
-            said: Vec::new(),
+            said: proposal.unanswered,
             turns_taken: 0,
             turns_at_most,
             speaker: 0,
@@ -585,7 +597,8 @@ fn release(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Prop
     }
 }
 
-fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
+/// Drops a proposal, and logs why.
+pub(super) fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
     let what = "a conversation did not start";
     let (kind, topic) = (Some(enum_name(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();

@@ -125,6 +125,37 @@ fn a_talk_that_waits_gives_way_to_what_its_participants_can_do() {
 }
 
 #[test]
+fn what_a_person_says_while_a_talk_waits_to_go_on_is_answered_and_a_stopped_one_does_not_go_on() {
+    for is_stopped in [false, true] {
+        let (mut room, [ada, ben]) = pair();
+        set_away(&mut room, &[ada], true);
+        talk(&mut room, &["ada", "ben"]);
+        room.run(ticks(5.0));
+        let activation = ActivationKey::numbered(7);
+        room.say(WorkRequested { agent: ben, activation, from: None, at: None, cause: Seq(1) });
+        room.run(ticks(10.0));
+        assert_eq!((room.state(ben), ends(&room).len()), (State::Working, 1));
+        let conversation = ConversationKey(0);
+        room.say(ConversationCommand::Speak { conversation, text: "Bring an umbrella.".into() });
+        room.run(1);
+        assert_eq!(room.events::<events::Warning>(), []);
+        if is_stopped {
+            room.say(ConversationCommand::Stop { conversation });
+        }
+        let activity = room.get::<Activity>(ben).awaited.expect("it works");
+        let text = "Done.".to_owned();
+        room.say(ThinkDone { agent: ben, activity, think: None, outcome: ThinkOutcome::Said { text }, cause: Seq(1) });
+        set_away(&mut room, &[ada], false);
+        room.run(ticks(60.0));
+        let messages = room.events::<events::Message>();
+        assert_eq!(messages[0].text, "Bring an umbrella.");
+        let starts = room.events::<events::ConversationStart>().len();
+        assert_eq!((messages.len(), starts), if is_stopped { (1, 1) } else { (7, 2) });
+        assert_eq!(room.events::<events::Warning>().len(), usize::from(is_stopped), "that it did not start is told");
+    }
+}
+
+#[test]
 fn agents_that_talk_without_a_person_end_it_when_a_model_cannot_be_called() {
     let mut room = Room::new();
     room.answer = |_| None;
