@@ -260,7 +260,7 @@ impl EventTap {
         std::mem::take(&mut self.events)
     }
 
-    /// The last reaction sign of each agent since the last call, by agent id. They are only shown, not logged.
+    /// The last reaction sign of each agent since the last call, by agent id.
     pub fn take_reactions(&mut self) -> BTreeMap<Id, &'static str> {
         std::mem::take(&mut self.reactions)
     }

@@ -434,8 +434,11 @@ fn a_deleted_profile_cannot_be_recreated_with_more_rights() {
 
 fn an_agent_with_the_id_of_an_earlier_one_is_only_started_with_approval() {
     let vault = "- The vault code is 4711. <!-- k-1 -->\n";
+    let mail = "name: Other\nelements:\n  - id: mail\n    kind: inbox\n    owner: ada-1\n    position: [0, 0]\n    items:\n      \
+        - { id: m1, from: user, to: ada-1, subject: Vault, text: \"The code is 4711.\", status: open }\nagents: []\n";
     for (path, text) in [
         ("memory/knowledge/ada.md", vault),
+        ("scenes/other.yaml", mail),
         ("sessions/ada.act-1-abcdefgh.session.yaml", "status: done\nmessages: []\n"),
     ] {
         let script = format!(

@@ -668,4 +668,16 @@ fn check_ins_survive_clock_changes_and_edited_or_broken_files() {
     let mut alone = Studio::new(TALK, &[("agents/lead.md", "You lead.\n")]);
     ticks(&mut alone, 70);
     assert!(!alone.exists("storage"));
+    assert!(!problems(&mut alone).contains(CHECK_IN));
+    // A file that expects one is reported, with all that is wrong with it.
+    let planned = [
+        ("agents/lead.md", "You lead.\n"),
+        (CHECK_IN, "interval_seconds: often\n"),
+        ("tasks/plan.task.md", "- [ ] @human Water the plants\n"),
+    ];
+    let mut expecting = Studio::new(TALK, &planned);
+    ticks(&mut expecting, 70);
+    let told = problems(&mut expecting);
+    assert!(told.contains("interval_seconds is") && told.contains("nobody checks in"), "{told}");
+    assert_eq!(count_check_ins(&expecting), 0);
 }

@@ -377,7 +377,10 @@ impl Turn<'_, '_, '_, '_> {
     }
 
     fn failed(&mut self, why: String, cause: FailureCause, pending: &mut PendingRequests) -> ThinkOutcome {
-        if let Some(Think::Compact) = self.waiting.subject.thought() {
+        // While the model cannot be called, the room keeps the compaction, which then is no failure of its own.
+        if let Some(Think::Compact) = self.waiting.subject.thought()
+            && cause != FailureCause::Model
+        {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
             let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
             if is_tried_again {

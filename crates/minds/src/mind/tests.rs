@@ -18,7 +18,7 @@ use crate::log::EventLog;
 use crate::log::events::Warning;
 use crate::memory::Memory;
 use crate::schedule::{self, InputQueue, advance, saved, ticks};
-use crate::simulation::{ActivityId, Conversations, Think, ThinkOutcome, Urgency};
+use crate::simulation::{ActivityId, Conversations, FailureCause, Think, ThinkOutcome, Urgency};
 
 /// The content of an element in these tests: real content with a fixed text.
 #[derive(Debug)]
@@ -477,7 +477,7 @@ fn a_long_session_is_compacted_and_a_failed_compaction_is_delayed() {
         room.work_over(&format!("task {turn}"));
     }
     assert_eq!(room.take::<CompactionWanted>().len(), 1);
-    for failure in [Ok("\n[REMEMBER: x] "), Err(FailureKind::Unavailable)] {
+    for failure in [Ok("\n[REMEMBER: x] "), Err(FailureKind::Cancelled)] {
         let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
         room.reply(request.id, failure);
         assert!(matches!(room.outcome(), ThinkOutcome::Failed { .. }));
@@ -493,6 +493,16 @@ fn a_long_session_is_compacted_and_a_failed_compaction_is_delayed() {
         assert!(
             asked_after >= ticks(29.0) && room.0.world().resource::<schedule::SimClock>().tick() >= session.not_before
         );
+    }
+    // An outage is no failure of the compaction: the room keeps it until the model can be called.
+    let before: Session = room.get(ADA);
+    for failure in [FailureKind::Unavailable, FailureKind::Unauthorised, FailureKind::OverBudget] {
+        let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
+        room.reply(request.id, Err(failure));
+        assert!(matches!(room.outcome(), ThinkOutcome::Failed { cause: FailureCause::Model, .. }), "{failure:?}");
+        (0..ticks(60.0)).for_each(|_| room.tick());
+        assert!(room.take::<CompactionWanted>().is_empty(), "{failure:?}: it is not requested once more");
+        assert_eq!(room.get::<Session>(ADA).failures, before.failures, "{failure:?}");
     }
     let request = room.ask(ADA, Think::Compact).expect("there is something to sum up");
     room.reply(request.id, Ok("Eight tasks were done."));

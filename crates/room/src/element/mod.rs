@@ -47,7 +47,7 @@ pub use lifecycle::ElementCommand;
 pub use mail::{Mail, MailAct, MailStatus};
 pub use message_ids::MessageCount;
 pub use pin::{Pin, PinAct};
-pub use privacy::Privacy;
+pub use privacy::{Privacy, PrivatePlaces};
 pub use recent_changes::{RecentChange, RecentChanges};
 pub use settings::ElementSettings;
 pub use task_act::{TaskAct, TaskPlace};

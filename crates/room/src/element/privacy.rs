@@ -39,6 +39,21 @@ pub struct PrivatePlaces {
     has_started: bool,
 }
 
+impl PrivatePlaces {
+    /// Whether an inbox with mail, or with a file of its own, belongs to agents with this profile, whether or not they
+    /// still exist: an agent with this id would get its mail.
+    pub fn has_any_of(&self, profile: &str) -> bool {
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        // Agents in a scene are named after their profile, with a number.
+        let is_of_profile = |owner: &Id| {
+            let rest = owner.strip_prefix(profile);
+            rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_number))
+        };
+        let mut places = self.scenes.values().flatten();
+        places.any(|place| place.is_private && place.owner.as_ref().is_some_and(is_of_profile))
+    }
+}
+
 fn private_kinds() -> impl Iterator<Item = &'static Kind> {
     kinds().into_iter().filter(|kind| kind.private)
 }
@@ -114,6 +129,11 @@ pub struct Privacy<'w, 's> {
 }
 
 impl Privacy<'_, '_> {
+    /// The places of all scenes' contents.
+    pub fn places(&self) -> &PrivatePlaces {
+        &self.places
+    }
+
     /// The rights of an order by this agent and profile, without files that are private to others, and without the
     /// content of other scenes' elements, whose rules cannot be checked here.
     pub fn within(&self, mut rights: FileRights, agent: &Id, profile: &Id) -> FileRights {
@@ -198,4 +218,24 @@ pub(super) fn restored_entry(entry: &ElementEntry, keys: &Map<String, Value>) ->
         written.insert(key.clone(), Value::Null);
     }
     SceneWrite::Element { id: entry.id.clone(), keys: written }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inbox_with_mail_is_of_agents_with_its_owners_profile() {
+        let mut places = PrivatePlaces::default();
+        let scene = "elements:\n- { id: a, kind: inbox, owner: bo, items: [{ id: m1, text: Hi }] }\n\
+            - { id: b, kind: inbox, owner: ada-1, file: storage/mail.md }\n\
+            - { id: c, kind: inbox, owner: cy, items: [] }\n\
+            - { id: d, kind: pinboard, owner: dov, pins: [Tea] }\n";
+        places.scenes.insert("scenes/other.yaml".to_owned(), places_in_text(scene));
+        for (profile, has_mail) in
+            [("bo", true), ("ada", true), ("ada-1", true), ("cy", false), ("dov", false), ("b", false), ("ad", false)]
+        {
+            assert_eq!(places.has_any_of(profile), has_mail, "{profile}");
+        }
+    }
 }

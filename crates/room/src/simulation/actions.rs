@@ -103,10 +103,11 @@ fn start_next(
     if sim.rest.holds() || body.activity.waits_for_model() {
         return false;
     }
-    let Some(next) = body.queue.0.pop(now) else { return false };
+    let is_try = body.activity.model_wait.is_some();
+    let Some(next) = body.queue.0.pop(now, is_try) else { return false };
     match next.action.clone() {
         Action::CompactContext => {
-            body.activity.doing = ActivityKind::Compacting { cause: next.cause };
+            body.activity.doing = ActivityKind::Compacting { cause: next.cause, failures: next.failures };
             sim.transition(body, StateEvent::WorkStarted { why: "summing up what it knows".into() }, next.cause);
             think(body, Think::Compact, Urgency::Read, next.cause, due);
         }
@@ -247,17 +248,13 @@ pub(super) fn end_errand(
         sim.write_dropped(body, &told, "it is told in a conversation that begins now");
         return body.activity.news.take().map(|news| (news.element, news.version));
     }
-    sim.enqueue(body, Action::ApproachAgent { agent: to }, cause);
+    sim.enqueue_again(body, QueuedAction::new(Action::ApproachAgent { agent: to }, cause));
     None
 }
 
 fn think(body: &mut AgentQueryItem, think: Think, urgency: Urgency, cause: Seq, due: &mut MessageWriter<ThinkDue>) {
     let activity = begin_activity(body);
-    if let Some(wait) = &mut body.activity.model_wait {
-        // It tries with this one thought.
-        wait.may_try = false;
-        wait.tries = wait.tries.saturating_add(1);
-    }
+    body.note_try();
     due.write(ThinkDue { agent: body.agent.key, activity, think, urgency, cause });
 }
 
@@ -484,6 +481,8 @@ fn arrive_at_agent(
         deadline: Some(sim.now() + ticks(sim.conversation.gather_secs)),
         cause,
         origin: news.origin.passed_on(),
+        continues: None,
+        unanswered: Vec::new(),
     };
     body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key, tells: true };
     if !talks.switched_on()

@@ -9,13 +9,13 @@ use super::context::SimContext;
 use super::conversation::{ConversationCommand, ConversationKind, Conversations, Utterance};
 use super::conversation_rules::{self, Proposal};
 use super::conversation_state::ConversationState;
-use super::conversations::{end, session_of};
+use super::conversations::{end, refuse, session_of};
 use super::provenance::Provenance;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use crate::agent::spawn_position::tenths;
 use crate::agent::{AgentCommand, BehaviourFollows};
-use crate::base::{Author, Id, Seq};
+use crate::base::{Author, ConversationKey, Id, Seq};
 use crate::log::EventDraft;
 use crate::log::events::{Input, Message, Warning};
 use crate::workspace::{SceneEdit, SceneWrite};
@@ -144,6 +144,11 @@ fn agent_keys(body: &AgentQueryItem, key: &str, value: Value) -> SceneWrite {
     SceneWrite::Agent { id: body.agent.id.clone(), keys: Map::from_iter([(key.to_owned(), value)]) }
 }
 
+/// The conversation that waits to continue this one.
+fn continued(talks: &mut ConversationState, conversation: ConversationKey) -> Option<&mut Proposal> {
+    talks.waiting.iter_mut().find(|proposal| proposal.continues == Some(conversation))
+}
+
 /// Applies a person's commands about conversations, and changes of relationships in the scene.
 pub(super) fn apply_conversation_commands(
     mut sim: SimContext,
@@ -182,6 +187,8 @@ pub(super) fn apply_conversation_commands(
                         deadline: None,
                         cause,
                         origin: Provenance::outside(cause, sim.now()),
+                        continues: None,
+                        unanswered: Vec::new(),
                     };
                     let most = sim.conversation.waiting_at_most;
                     conversation_rules::enqueue(&mut talks.waiting, proposal, most)
@@ -201,7 +208,15 @@ pub(super) fn apply_conversation_commands(
                     running.said.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     if let Some(turn) = talks.turns.get_mut(conversation) {
                         (turn.origin, turn.silences) = (Provenance::outside(cause, tick), 0);
+                        turn.last_speaker = None;
                     }
+                    let message = Message { by: Some(Author::user().0), text: text.clone(), id: Some(id.id()) };
+                    let draft = EventDraft::of(&message).session(session_of(*conversation));
+                    sim.log.write(draft.cause(cause));
+                } else if let Some(again) = continued(&mut talks, *conversation) {
+                    again.origin = Provenance::outside(cause, tick);
+                    let id = sim.messages.issue(&sim.log);
+                    again.unanswered.push(Utterance { by: Author::user(), text: text.clone(), tick, id: Some(id) });
                     let message = Message { by: Some(Author::user().0), text: text.clone(), id: Some(id.id()) };
                     let draft = EventDraft::of(&message).session(session_of(*conversation));
                     sim.log.write(draft.cause(cause));
@@ -212,6 +227,10 @@ pub(super) fn apply_conversation_commands(
                 }
             }
             ConversationCommand::Stop { conversation } => {
+                let again = talks.waiting.iter().position(|proposal| proposal.continues == Some(*conversation));
+                if let Some(again) = again.map(|index| talks.waiting.remove(index)) {
+                    refuse(&mut sim, &mut bodies, &again, "a person ended it");
+                }
                 let mut table = (&mut sim, &mut bodies, &mut *talks, &mut *conversations);
                 end(&mut table, *conversation, "a person ended it", Some(cause));
             }

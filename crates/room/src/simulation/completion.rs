@@ -13,12 +13,12 @@ use crate::schedule::ticks;
 /// The maximum length of an answer in the log, in characters.
 const ANSWER_CHARS: usize = 2_000;
 
-/// Puts an agent's current read or interest back into its queue.
+/// Puts an agent's current read, interest or compaction back into its queue.
 pub(super) fn read_later(sim: &mut SimContext, body: &mut AgentQueryItem) {
     let cause = body.activity.state_record;
     let Some(again) = std::mem::take(&mut body.activity.doing).queued_again() else { return };
     sim.transition(body, StateEvent::Done, cause);
-    sim.enqueue_later(body, again);
+    sim.enqueue_again(body, again);
 }
 
 /// Ends an agent's activity after thinking, or if there was nothing to think about.
@@ -88,8 +88,12 @@ pub(super) fn finish(
         return;
     };
     let tries_before = body.activity.model_wait.as_ref().map_or(0, |wait| wait.tries);
-    if let ActivityKind::Compacting { .. } = doing {
-        // The owner of the session gives the reason, and requests it again in time: nothing else waits for it.
+    if let ActivityKind::Compacting { cause: asked, failures } = doing {
+        if *failure == FailureCause::Model {
+            let again = QueuedAction { failures: failures + 1, ..QueuedAction::new(Action::CompactContext, asked) };
+            retry_later(sim, body, again, tries_before);
+        }
+        // Otherwise, the owner of the session gives the reason, and requests it again in time. Nothing waits for it.
         sim.transition(body, StateEvent::Done, cause);
         return;
     }
@@ -114,5 +118,5 @@ fn retry_later(sim: &mut SimContext, body: &mut AgentQueryItem, again: QueuedAct
     let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
     let wait_secs = backoff.wait_secs(doublings.min(sim.attention.retries_at_most));
     let retry_at = sim.now() + ticks(wait_secs as f32);
-    sim.enqueue_later(body, QueuedAction { failures, tried, ..again }.not_before(retry_at));
+    sim.enqueue_again(body, QueuedAction { failures, tried, ..again }.not_before(retry_at));
 }

@@ -103,6 +103,9 @@ pub enum ActivityKind {
     Compacting {
         /// The log record that caused it.
         cause: Seq,
+        /// The number of earlier failures.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        failures: u32,
     },
     /// It works.
     Working {
@@ -141,12 +144,17 @@ pub enum ActivityKind {
     },
 }
 
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl ActivityKind {
     /// The action to queue again, if the activity can be repeated.
     pub(super) fn queued_again(self) -> Option<QueuedAction> {
         let (action, cause, failures) = match self {
             Self::Reading { action, cause, failures, .. } => (action, cause, failures),
             Self::Attending { pending, cause, failures } => (Action::Attend(pending), cause, failures),
+            Self::Compacting { cause, failures } => (Action::CompactContext, cause, failures),
             _ => return None,
         };
         Some(QueuedAction { failures, ..QueuedAction::new(action, cause) })
@@ -342,13 +350,29 @@ impl AgentQueryItem<'_, '_> {
 
     /// The next queued action, if it can start: none while the model that it needs cannot be called.
     pub fn next_action(&self, now: u64) -> Option<&QueuedAction> {
-        self.queue.0.first_due(now).filter(|_| !self.activity.waits_for_model())
+        self.queue.0.next(now, self.activity.model_wait.is_some()).filter(|_| !self.activity.waits_for_model())
+    }
+
+    /// Notes that it calls its model: if that could not be called so far, it tries with this one thought.
+    pub fn note_try(&mut self) {
+        if let Some(wait) = &mut self.activity.model_wait {
+            wait.may_try = false;
+            wait.tries = wait.tries.saturating_add(1);
+        }
     }
 
     /// Whether it is on the way to a conversation, or waits for one to begin, and is not held by a person.
     pub fn is_on_the_way(&self) -> bool {
         !self.state.0.is_held()
             && matches!(self.activity.doing, ActivityKind::Telling { .. } | ActivityKind::Gathering { .. })
+    }
+}
+
+impl AgentQueryReadOnlyItem<'_, '_> {
+    /// Whether work or an action waits for it that it could begin now, if nothing else kept it.
+    pub fn has_something_to_do(&self, now: u64) -> bool {
+        let has_action = self.queue.0.first_due(now).is_some() && !self.activity.waits_for_model();
+        !self.state.0.is_held() && (has_action || !self.activity.work.is_empty())
     }
 }
 

@@ -139,6 +139,15 @@ impl SimContext<'_> {
 
     /// Queues an action that may have to wait, and logs the result.
     pub fn enqueue_later(&mut self, body: &mut AgentQueryItem, new: QueuedAction) -> bool {
+        self.put_in_queue(body, new, false)
+    }
+
+    /// Puts an action that was begun back into the queue, and logs the result.
+    pub fn enqueue_again(&mut self, body: &mut AgentQueryItem, again: QueuedAction) -> bool {
+        self.put_in_queue(body, again, true)
+    }
+
+    fn put_in_queue(&mut self, body: &mut AgentQueryItem, new: QueuedAction, was_begun: bool) -> bool {
         // While the model cannot be called, nothing leaves the queue, and no reading is dropped.
         let keeps = body.activity.model_wait.is_some() && new.action.is_kept_while_waiting();
         let cap = if keeps { usize::MAX } else { self.attention.queue_at_most };
@@ -166,6 +175,8 @@ impl SimContext<'_> {
                 self.write_dropped(body, &merged, "it was added to an earlier one that still waits");
             }
             Queued::Refused => self.dropped(body, &new, "the queue is full"),
+            Queued::AlreadyThere if was_begun => self.write_dropped(body, &new, "the same already waits"),
+            // It was never recorded as queued.
             Queued::AlreadyThere => {}
         }
         self.schedule_next(body);

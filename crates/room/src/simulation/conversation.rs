@@ -69,6 +69,22 @@ impl Conversation {
     pub fn is_last_turn(&self) -> bool {
         self.turns_taken + 1 >= self.turns_at_most
     }
+
+    /// Whether a person started it or spoke in it, so that it waits while a model cannot be called.
+    pub fn is_of_person(&self) -> bool {
+        self.kind == ConversationKind::Task || self.said.iter().any(|line| line.by.is_user())
+    }
+
+    /// What a person said after the last words of an agent.
+    pub(super) fn unanswered(&self) -> &[Utterance] {
+        let answered = self.said.iter().rposition(|line| !line.by.is_user()).map_or(0, |last| last + 1);
+        &self.said[answered..]
+    }
+
+    /// The agent whose turn it is.
+    pub fn current_speaker(&self) -> Option<AgentKey> {
+        self.participants.get(self.speaker).copied()
+    }
 }
 
 /// All running conversations, and the last utterances of pairs in earlier ones. Written by `simulation` only.

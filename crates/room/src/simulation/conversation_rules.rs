@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::conversation::{Conversation, ConversationKind};
+use super::conversation::{Conversation, ConversationKind, Utterance};
 use super::mind_messages::ActivityId;
 use super::provenance::Provenance;
 use super::settings::ConversationSettings;
-use crate::base::{AgentKey, ElementKey, Seq};
+use crate::base::{AgentKey, ConversationKey, ElementKey, Seq};
 use crate::schedule::ticks;
 
 /// The ticks in an hour.
@@ -36,6 +36,12 @@ pub struct Proposal {
     /// The origin of the topic, which is passed on by talking about it.
     #[serde(default)]
     pub origin: Provenance,
+    /// The conversation that it continues, if a model could not be called in that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ConversationKey>,
+    /// What a person said there and since then, to which nobody has answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unanswered: Vec<Utterance>,
 }
 
 /// Queues a proposal: by precedence of its kind, then first come. Returns it if too many are waiting.
@@ -167,6 +173,32 @@ pub struct TurnState {
     /// The origin of the topic.
     #[serde(default)]
     pub origin: Provenance,
+    /// The agent that spoke last; `None` if nobody did, or if a person spoke since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_speaker: Option<AgentKey>,
+    /// The number of consecutive times that the speaker's model could not be called.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waits: u32,
+    /// The tick before which the speaker's model is not called again.
+    #[serde(default, skip_serializing_if = "is_tick_zero")]
+    pub not_before: u64,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+fn is_tick_zero(tick: &u64) -> bool {
+    *tick == 0
+}
+
+impl TurnState {
+    /// Lets the turn wait until this tick, because the speaker's model cannot be called. It stays the speaker's turn.
+    pub fn wait_until(&mut self, tick: u64) {
+        self.awaited = None;
+        self.waits = self.waits.saturating_add(1);
+        self.not_before = tick;
+    }
 }
 
 /// The result of a turn.
@@ -181,18 +213,28 @@ pub enum TurnResult {
 }
 
 /// Applies the result of a turn: passes the turn to the next participant, or returns why the conversation ended.
+///
+/// A silence ends it if the next speaker would answer itself. Agents that talk because they met or to tell something
+/// end it at the first silence; if a person asked for it, the others are asked, too.
 pub fn turn_taken(conversation: &mut Conversation, turn: &mut TurnState, taken: TurnResult) -> Option<&'static str> {
     turn.awaited = None;
     let counted = |is_so: bool, before: u32| if is_so { before + 1 } else { 0 };
     turn.failures = counted(taken == TurnResult::Failed, turn.failures);
     turn.silences = counted(taken == TurnResult::Silent, turn.silences);
+    (turn.waits, turn.not_before) = (0, 0);
     conversation.turns_taken += 1;
+    if taken == TurnResult::Said {
+        turn.last_speaker = conversation.current_speaker();
+    }
     if !conversation.participants.is_empty() {
         conversation.speaker = (conversation.speaker + 1) % conversation.participants.len();
     }
+    let would_answer_itself = turn.last_speaker.is_some() && turn.last_speaker == conversation.current_speaker();
     if turn.failures >= 2 {
         Some("two turns failed one after another")
-    } else if turn.silences >= 2 {
+    } else if taken == TurnResult::Silent && would_answer_itself {
+        Some("there was nothing more to say")
+    } else if turn.silences >= 2 || (turn.silences == 1 && !conversation.is_of_person()) {
         Some("nobody had anything to say")
     } else if conversation.turns_taken >= conversation.turns_at_most {
         Some("everything was said")
@@ -220,8 +262,9 @@ pub fn leave(conversation: &mut Conversation, turn: &mut TurnState, agent: Agent
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::base::ConversationKey;
 
     fn conversation(participants: u32, turns: u32) -> Conversation {
         Conversation {
@@ -248,6 +291,8 @@ mod tests {
             deadline: None,
             cause: Seq(1),
             origin: Provenance::default(),
+            continues: None,
+            unanswered: Vec::new(),
         }
     }
 
@@ -288,13 +333,56 @@ mod tests {
     }
 
     #[test]
-    fn two_silences_in_a_row_end_it() {
-        let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
-        for taken in [TurnResult::Silent, TurnResult::Said, TurnResult::Silent] {
-            assert_eq!(turn_taken(&mut conversation, &mut turn, taken), None);
+    fn a_silence_ends_it_so_that_nobody_answers_itself() {
+        for said in 1..5 {
+            let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
+            for _ in 0..said {
+                assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Said), None);
+            }
+            let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
+            assert_eq!(over, Some("there was nothing more to say"), "after {said}");
         }
+    }
+
+    #[test]
+    fn if_a_person_asked_the_other_is_asked_after_the_first_silence_and_otherwise_not() {
+        for kind in [ConversationKind::Tell, ConversationKind::Relationship, ConversationKind::Chance] {
+            let (mut conversation, mut turn) = (Conversation { kind, ..conversation(2, 10) }, TurnState::default());
+            let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
+            assert_eq!(over, Some("nobody had anything to say"), "{kind:?}");
+        }
+        let (mut conversation, mut turn) = (conversation(2, 10), TurnState::default());
+        assert_eq!(turn_taken(&mut conversation, &mut turn, TurnResult::Silent), None);
         let over = turn_taken(&mut conversation, &mut turn, TurnResult::Silent);
         assert_eq!(over, Some("nobody had anything to say"));
+    }
+
+    fn any_result() -> impl Strategy<Value = TurnResult> {
+        prop::sample::select(&[TurnResult::Said, TurnResult::Said, TurnResult::Silent, TurnResult::Failed][..])
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_speaks_twice_in_a_row_after_a_silence(
+            participants in 2_u32..5,
+            kind in prop::sample::select(&[ConversationKind::Task, ConversationKind::Tell, ConversationKind::Chance][..]),
+            results in prop::collection::vec(any_result(), 1..30),
+        ) {
+            let (mut conversation, mut turn) =
+                (Conversation { kind, ..conversation(participants, 40) }, TurnState::default());
+            let (mut last, mut was_silent) = (None, false);
+            for taken in results {
+                let speaker = conversation.current_speaker();
+                prop_assert!(!(was_silent && speaker == last), "{speaker:?} would answer itself");
+                if taken == TurnResult::Said {
+                    last = speaker;
+                }
+                was_silent = taken == TurnResult::Silent && last.is_some();
+                if turn_taken(&mut conversation, &mut turn, taken).is_some() {
+                    break;
+                }
+            }
+        }
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::conversation::{ConversationEnded, Conversations};
+use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations};
 use super::conversation_rules::{Proposal, TalkLedger, TurnState};
-use crate::base::{ConversationKey, Seq};
+use crate::base::{AgentKey, ConversationKey, Seq};
 use crate::workspace::Relationship;
 
 /// The room's state of conversations besides [`Conversations`].
@@ -55,7 +55,18 @@ impl ConversationState {
     }
 }
 
-/// Whether there is no conversation, proposal or unreported end.
-pub(super) fn is_quiet(state: &ConversationState, conversations: &Conversations) -> bool {
-    state.waiting.is_empty() && state.over.is_empty() && conversations.running.is_empty()
+/// Whether there is no conversation, proposal or unreported end, except for those of a person that wait until a model
+/// can be called. `waits` says so of an agent.
+pub(super) fn is_quiet(
+    state: &ConversationState,
+    conversations: &Conversations,
+    waits: impl Fn(AgentKey) -> bool,
+) -> bool {
+    let is_proposal_waiting = |proposal: &Proposal| {
+        proposal.kind == ConversationKind::Task && proposal.participants.iter().any(|agent| waits(*agent))
+    };
+    let is_talk_waiting = |talk: &Conversation| talk.is_of_person() && talk.current_speaker().is_some_and(&waits);
+    state.over.is_empty()
+        && state.waiting.iter().all(is_proposal_waiting)
+        && conversations.running.values().all(is_talk_waiting)
 }

@@ -10,13 +10,13 @@ use super::context::SimContext;
 use super::conversation::{Conversation, ConversationEnded, ConversationKind, Conversations, Utterance};
 use super::conversation_rules::{self, Proposal, TurnResult, TurnState};
 use super::conversation_state::ConversationState;
-use super::mind_messages::{Think, ThinkDue, ThinkOutcome};
+use super::mind_messages::{FailureCause, Think, ThinkDue, ThinkOutcome};
 use super::provenance::Provenance;
 use super::settings::ConversationSettings;
 use super::state::{State, StateEvent};
 use super::steering::{Course, WalkKind};
 use crate::agent::Agent;
-use crate::base::{AgentKey, Author, ConversationKey, Id, Seq, Urgency};
+use crate::base::{AgentKey, Author, Backoff, ConversationKey, Id, Seq, Urgency};
 use crate::log::EventDraft;
 use crate::log::events::{self, enum_name};
 use crate::navigation::slots;
@@ -94,6 +94,18 @@ fn continue_conversation(table: &mut ConversationContext, key: ConversationKey, 
     if body.state.0.is_held() {
         return;
     }
+    if body.activity.waits_for_model() {
+        let why = body.activity.model_wait.as_ref().map(|wait| wait.why.clone()).unwrap_or_default();
+        wait_for_model(table, key, speaker, &why);
+        return;
+    }
+    if table.0.now() < turn.not_before {
+        return;
+    }
+    if turn.waits > 0 {
+        table.0.transition(&mut body, StateEvent::Explain("continuing the conversation".into()), turn.cause);
+    }
+    body.note_try();
     let activity = body.activity.next_activity();
     body.activity.awaited = Some(activity);
     body.activity.origin = turn.origin;
@@ -104,6 +116,55 @@ fn continue_conversation(table: &mut ConversationContext, key: ConversationKey, 
     };
     let think = Think::Turn { conversation: key };
     due.write(ThinkDue { agent: speaker, activity, think, urgency, cause: turn.cause });
+}
+
+/// Lets a conversation of a person wait until the speaker's model can be called. If one of its participants has
+/// something to do that it could do now, the conversation begins again afterwards, so that it holds up nothing else.
+/// Agents that talk without a person end their conversation, because one more call would fail as well.
+fn wait_for_model(table: &mut ConversationContext, key: ConversationKey, speaker: AgentKey, why: &str) {
+    let (sim, bodies, talks, conversations) = table;
+    let (Some(conversation), Some(turn)) = (conversations.running.get(&key), talks.turns.get_mut(&key)) else {
+        return;
+    };
+    if !conversation.is_of_person() {
+        end(table, key, &format!("a model cannot be called: {why}"), None);
+        return;
+    }
+    turn.waits = turn.waits.max(1);
+    if anyone_has_something_to_do(sim, bodies, &conversation.participants) {
+        let (participants, cause) = (conversation.participants.clone(), turn.cause);
+        let (topic, origin) = (conversation.topic.clone().unwrap_or_default(), turn.origin);
+        let id = talks.next_proposal();
+        let again = Proposal {
+            id,
+            kind: ConversationKind::Task,
+            participants,
+            topic,
+            news: None,
+            deadline: None,
+            cause,
+            origin,
+            continues: Some(key),
+            unanswered: conversation.unanswered().to_vec(),
+        };
+        // It was let in before, so it is never refused.
+        let accepted = conversation_rules::enqueue(&mut talks.waiting, again, usize::MAX);
+        debug_assert!(accepted.is_ok(), "there is no limit");
+        end(table, key, &format!("a model cannot be called, so they continue later: {why}"), None);
+        return;
+    }
+    let Some(Ok(mut body)) = sim.roster.entity(speaker).map(|entity| bodies.get_mut(entity)) else { return };
+    let why = format!("waits until its model can be called: {why}");
+    if body.state.0.why() != why {
+        sim.transition(&mut body, StateEvent::Explain(why.into()), turn.cause);
+    }
+}
+
+/// Whether work or an action waits for one of these agents that it could begin now.
+fn anyone_has_something_to_do(sim: &SimContext, bodies: &Query<AgentQuery>, agents: &[AgentKey]) -> bool {
+    let now = sim.now();
+    let mut present = agents.iter().filter_map(|agent| bodies.get(sim.roster.entity(*agent)?).ok());
+    present.any(|body| body.has_something_to_do(now))
 }
 
 /// Removes participants that have left the room, were carried out of reach, or have been dragged by a person for too
@@ -190,6 +251,16 @@ pub(super) fn apply_turn(
     };
     let Some(Ok(mut body)) = sim.roster.entity(agent).map(|entity| bodies.get_mut(entity)) else { return };
     body.activity.awaited = None;
+    let cannot_be_called = matches!(outcome, ThinkOutcome::Failed { cause: FailureCause::Model, .. });
+    if *outcome == ThinkOutcome::PutOff || (cannot_be_called && conversation.is_of_person()) {
+        let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
+        let wait_secs = backoff.wait_secs(turn.waits.min(sim.attention.retries_at_most));
+        turn.wait_until(sim.now() + ticks(wait_secs as f32));
+        return;
+    }
+    if let Some(wait) = body.activity.model_wait.as_mut().filter(|_| !cannot_be_called) {
+        wait.tries = 0;
+    }
     turn.cause = cause;
     let (said, taken) = match outcome {
         ThinkOutcome::Said { text } | ThinkOutcome::Bye { text } if !text.trim().is_empty() => {
@@ -331,6 +402,8 @@ fn look_for_banter(table: &mut ConversationContext) {
         deadline: Some(now),
         cause,
         origin: origin.passed_on(),
+        continues: None,
+        unanswered: Vec::new(),
     };
     if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
         tracing::debug!("two agents wanted to talk, but too many conversations are waiting to start");
@@ -348,12 +421,18 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
     let mut available = Vec::new();
     for agent in &proposal.participants {
         if let Some(Ok(body)) = sim.roster.entity(*agent).map(|entity| bodies.get(entity))
-            // A talk that a person asked for begins anyway, and its failure is shown.
+            // A talk that a person asked for begins anyway, and waits then.
             && (proposal.kind == ConversationKind::Task || body.activity.model_wait.is_none())
             && (body.state.0.may_converse() || may_be_stopped(talks, &body, &proposal))
         {
             available.push((*agent, body.position.0));
         }
+    }
+    let is_task = proposal.kind == ConversationKind::Task;
+    if is_task && talks.switched_on() && waits_for_free_agents(sim, bodies, &proposal, available.len()) {
+        talks.waiting[index].deadline = None;
+        release(sim, bodies, &proposal, &[], proposal.cause);
+        return false;
     }
     let here: Vec<AgentKey> = match available.first() {
         Some((_, anchor)) => available
@@ -364,7 +443,6 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
         None => Vec::new(),
     };
     let complete = here.len() == proposal.participants.len();
-    let is_task = proposal.kind == ConversationKind::Task;
     if talks.switched_on() && here.len() >= 2 && (complete || (is_task && now >= deadline)) {
         talks.waiting.remove(index);
         begin(table, proposal, here);
@@ -391,6 +469,15 @@ fn try_to_begin(table: &mut ConversationContext, index: usize) -> bool {
         }
     }
     false
+}
+
+/// Whether a conversation that a person asked for, and that could not go on because the model of a participant cannot
+/// be called, waits without a limit of time until all participants have done everything else.
+fn waits_for_free_agents(sim: &SimContext, bodies: &Query<AgentQuery>, proposal: &Proposal, available: usize) -> bool {
+    let entities = proposal.participants.iter().filter_map(|agent| sim.roster.entity(*agent));
+    let present: Vec<_> = entities.filter_map(|entity| bodies.get(entity).ok()).collect();
+    let waits = present.len() >= 2 && present.iter().any(|body| body.activity.waits_for_model());
+    waits && (available < present.len() || anyone_has_something_to_do(sim, bodies, &proposal.participants))
 }
 
 /// Whether an agent is on its way to another conversation, or waits for one.
@@ -466,7 +553,7 @@ fn begin(table: &mut ConversationContext, proposal: Proposal, participants: Vec<
             participants,
             left: Vec::new(),
             topic,
-            said: Vec::new(),
+            said: proposal.unanswered,
             turns_taken: 0,
             turns_at_most,
             speaker: 0,
@@ -510,7 +597,8 @@ fn release(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Prop
     }
 }
 
-fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
+/// Drops a proposal, and logs why.
+pub(super) fn refuse(sim: &mut SimContext, bodies: &mut Query<AgentQuery>, proposal: &Proposal, why: &str) {
     let what = "a conversation did not start";
     let (kind, topic) = (Some(enum_name(proposal.kind)), Some(proposal.topic.clone()));
     let why: events::Word = why.to_owned().into();

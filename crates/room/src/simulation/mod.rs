@@ -143,6 +143,7 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
+            reactions::record_reactions,
             model_waits::apply_model_waits,
             reactions::apply_think_results,
             model_waits::retry_given_up,
@@ -158,7 +159,7 @@ pub fn plugin(app: &mut App) {
 }
 
 /// Whether the room is idle: no action or task is waiting, and no agent is reading, working, talking, on an errand or
-/// cooling down. Agents held by a person do not count.
+/// cooling down. Agents held by a person do not count, and neither does what waits until a model can be called.
 pub fn is_idle(world: &mut World) -> bool {
     is_idle_but(world, |_| false)
 }
@@ -169,15 +170,22 @@ pub fn is_idle_beside_work(world: &mut World) -> bool {
 }
 
 fn is_idle_but(world: &mut World, is_left_out: impl Fn(State) -> bool) -> bool {
+    let waits = |agent| {
+        let entity = world.resource::<crate::agent::Roster>().entity(agent);
+        entity.and_then(|entity| world.get::<Activity>(entity)).is_some_and(Activity::waits_for_model)
+    };
     let quiet = conversation_state::is_quiet(
         world.resource::<conversation_state::ConversationState>(),
         world.resource::<Conversations>(),
+        waits,
     );
     let nobody_reads = world.resource::<RestMode>().holds();
     let mut agents = world.query::<(&AgentState, &Queue, &Activity)>();
     quiet
         && agents.iter(world).all(|(state, queue, activity)| {
-            let rests = conversations::is_free_or_soon(state.0.state()) && !state.0.is_on_errand();
+            // In a quiet room, whoever talks waits for the model of the speaker.
+            let talks = matches!(activity.doing, ActivityKind::Talking { .. });
+            let rests = talks || conversations::is_free_or_soon(state.0.state()) && !state.0.is_on_errand();
             let nobody_reads = nobody_reads || activity.waits_for_model();
             let nothing_waits =
                 (nobody_reads || queue.0.is_empty()) && activity.work.is_empty() && activity.awaited.is_none();
@@ -227,7 +235,11 @@ pub fn busy_counts(world: &mut World) -> BusyCounts {
 #[cfg(test)]
 mod collecting_tests;
 #[cfg(test)]
+mod ended_actions_tests;
+#[cfg(test)]
 mod held_tests;
+#[cfg(test)]
+mod model_waits_tests;
 #[cfg(test)]
 mod places_tests;
 #[cfg(test)]

@@ -1,16 +1,19 @@
-//! Agents whose model cannot be called wait, and what they wait with is done in order of importance as soon as it can.
+//! Agents whose model cannot be called wait, and what they wait with is done in order of importance as soon as it can:
+//! first the turns in conversations of a person, then reading, and compactions last.
 
 use std::cmp::Reverse;
 
 use bevy::ecs::prelude::*;
 
 use super::completion::read_later;
-use super::components::{Activity, ActivityKind, AgentQuery, ModelWait, Queue};
+use super::components::{Activity, ActivityKind, AgentQuery, AgentQueryReadOnlyItem, ModelWait, Queue};
 use super::context::SimContext;
+use super::conversation::Conversations;
+use super::conversation_state::ConversationState;
 use super::mind_messages::{ModelAvailability, ModelsChanged, TryModel};
 use super::queue::{Action, QueuedAction};
 use crate::agent::{Agent, Roster};
-use crate::base::{AgentKey, Id};
+use crate::base::{AgentKey, ConversationKey, Id, Seq};
 use crate::element::kinds::kind;
 use crate::element::{Element, Elements, Wake};
 
@@ -20,7 +23,9 @@ pub(super) fn apply_model_waits(
     mut bodies: Query<AgentQuery>,
     mut availability: MessageReader<ModelAvailability>,
     mut tries: MessageReader<TryModel>,
+    (mut talks, conversations): (ResMut<ConversationState>, Res<Conversations>),
 ) {
+    let talks = talks.bypass_change_detection();
     for ModelAvailability { agent, waits_because } in availability.read() {
         let Some(Ok(mut body)) = sim.roster.entity(*agent).map(|entity| bodies.get_mut(entity)) else { continue };
         match waits_because {
@@ -37,6 +42,7 @@ pub(super) fn apply_model_waits(
             None => {
                 body.activity.model_wait = None;
                 body.queue.0.release_tried();
+                release_turn(talks, &body.activity.doing);
                 sim.schedule_next(&mut body);
                 sim.wake(&body);
             }
@@ -53,10 +59,9 @@ pub(super) fn apply_model_waits(
                 trying += 1;
                 continue;
             }
-            let next = body.queue.0.first_due(now).filter(|next| next.action.needs_model());
-            if let Some(next) = next.filter(|_| body.state.0.is_available()) {
+            if let Some((rank, cause)) = first_to_try(&body, talks, &conversations, now) {
                 // Everyone tries in turn, so that content that a model never answers does not hold up the rest.
-                found.push((wait.tries, next.action.rank(), next.cause, *agent));
+                found.push((wait.tries, rank, cause, *agent));
             }
         }
         found.sort_unstable();
@@ -67,8 +72,47 @@ pub(super) fn apply_model_waits(
             if let Some(wait) = &mut body.activity.model_wait {
                 wait.may_try = true;
             }
+            release_turn(talks, &body.activity.doing);
             sim.wake(&body);
         }
+    }
+}
+
+/// The rank of a turn in a conversation of a person among what agents try with: before everything else.
+const RANK_OF_TURN: u8 = 0;
+/// The rank of a compaction there: after everything else.
+const RANK_OF_COMPACTION: u8 = u8::MAX;
+
+/// The rank and the cause of what a waiting agent would try with, if it can.
+fn first_to_try(
+    body: &AgentQueryReadOnlyItem,
+    talks: &ConversationState,
+    conversations: &Conversations,
+    now: u64,
+) -> Option<(u8, Seq)> {
+    if let Some(conversation) = waiting_turn(body.agent.key, &body.activity, conversations) {
+        let turn = talks.turns.get(&conversation).filter(|_| !body.state.0.is_held())?;
+        return Some((RANK_OF_TURN, turn.cause));
+    }
+    let next = body.queue.0.next(now, true).filter(|next| next.action.needs_model() && body.state.0.is_available())?;
+    let rank = if next.action.is_compaction() { RANK_OF_COMPACTION } else { next.action.rank() };
+    Some((rank, next.cause))
+}
+
+/// The conversation of a person in which it is the turn of this agent, whose model cannot be called.
+fn waiting_turn(agent: AgentKey, activity: &Activity, conversations: &Conversations) -> Option<ConversationKey> {
+    let ActivityKind::Talking { conversation } = activity.doing else { return None };
+    let talk = conversations.get(conversation)?;
+    let is_its_turn = talk.is_of_person() && talk.current_speaker() == Some(agent) && activity.awaited.is_none();
+    (is_its_turn && activity.waits_for_model()).then_some(conversation)
+}
+
+/// Makes the turn due that an agent may take now.
+fn release_turn(talks: &mut ConversationState, doing: &ActivityKind) {
+    if let ActivityKind::Talking { conversation } = doing
+        && let Some(turn) = talks.turns.get_mut(conversation)
+    {
+        turn.not_before = 0;
     }
 }
 
@@ -77,7 +121,7 @@ pub(super) fn apply_model_waits(
 pub struct WaitingForModel {
     /// The id of the agent.
     pub agent: Id,
-    /// The number of queued actions that wait.
+    /// The number of queued actions and turns in conversations that wait.
     pub count: usize,
     /// Why the model cannot be called.
     pub why: String,
@@ -86,11 +130,14 @@ pub struct WaitingForModel {
 /// The agents that have something waiting until their model can be called.
 pub fn waiting_for_model(world: &World) -> Vec<WaitingForModel> {
     let roster = world.resource::<Roster>().iter();
-    let waiting = roster.filter_map(|(_, entity)| {
+    let conversations = world.resource::<Conversations>();
+    let waiting = roster.filter_map(|(key, entity)| {
         let agent = world.get::<Agent>(entity)?.id.clone();
-        let why = world.get::<Activity>(entity)?.model_wait.as_ref()?.why.clone();
+        let activity = world.get::<Activity>(entity)?;
+        let why = activity.model_wait.as_ref()?.why.clone();
         let queue = world.get::<Queue>(entity)?;
-        let count = queue.0.iter().filter(|queued| queued.action.needs_model()).count();
+        let turn = waiting_turn(key, activity, conversations);
+        let count = queue.0.iter().filter(|queued| queued.action.needs_model()).count() + usize::from(turn.is_some());
         (count > 0).then_some(WaitingForModel { agent, count, why })
     });
     waiting.collect()

@@ -25,7 +25,7 @@ const MIN_STEP_UNITS: f32 = 0.25;
 /// between reactions of the same pair, so older ones cannot matter.
 const REACTIONS_KEPT: usize = 4;
 
-/// An agent reacted to someone or something that it passed or looked at. For the view only.
+/// An agent reacted to someone or something that it passed or looked at.
 #[derive(Message, Clone, Copy, PartialEq, Debug)]
 pub struct Reacted {
     /// The agent.

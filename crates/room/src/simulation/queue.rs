@@ -44,6 +44,11 @@ impl Action {
         !matches!(self, Self::ApproachAgent { .. })
     }
 
+    /// Whether it compacts the session.
+    pub(super) fn is_compaction(&self) -> bool {
+        matches!(self, Self::CompactContext)
+    }
+
     /// Whether it must not be dropped for lack of space while it waits for a model.
     pub(super) fn is_kept_while_waiting(&self) -> bool {
         matches!(self, Self::ReadElement { .. } | Self::Attend(_))
@@ -254,15 +259,29 @@ impl ActionQueue {
         self.0.iter().find(|queued| queued.action.is_like(action)).map(|queued| queued.cause)
     }
 
-    /// Removes and returns the next action that can start.
-    pub fn pop(&mut self, now: u64) -> Option<QueuedAction> {
-        let index = self.0.iter().position(|queued| queued.not_before <= now)?;
+    /// Removes and returns the next action that can start; see [`Self::next`].
+    pub fn pop(&mut self, now: u64, is_try: bool) -> Option<QueuedAction> {
+        let index = self.next_index(now, is_try)?;
         Some(self.0.remove(index))
     }
 
-    /// The next action that can start.
+    /// The next action that can start. With `is_try`, the agent finds out with it whether its model answers again: a
+    /// compaction, which nobody waits for, is then the last that it tries with.
+    pub fn next(&self, now: u64, is_try: bool) -> Option<&QueuedAction> {
+        self.0.get(self.next_index(now, is_try)?)
+    }
+
+    fn next_index(&self, now: u64, is_try: bool) -> Option<usize> {
+        let is_due = |queued: &QueuedAction| queued.not_before <= now;
+        let to_try_with =
+            |queued: &QueuedAction| is_due(queued) && queued.action.needs_model() && !queued.action.is_compaction();
+        let to_try = if is_try { self.0.iter().position(to_try_with) } else { None };
+        to_try.or_else(|| self.0.iter().position(is_due))
+    }
+
+    /// The first action whose time has come.
     pub fn first_due(&self, now: u64) -> Option<&QueuedAction> {
-        self.0.iter().find(|queued| queued.not_before <= now)
+        self.next(now, false)
     }
 
     /// The tick at which the first delayed action can start.
@@ -332,7 +351,14 @@ mod tests {
             queue_of(&[approach(1), seek(2), read(3, false), read(4, true), Action::CompactContext, read(5, true)]);
         let expected = [Action::CompactContext, read(4, true), read(5, true), read(3, false), seek(2), approach(1)];
         assert_eq!(order(&queue), expected);
-        assert_eq!(queue.pop(0).map(|queued| (queued.action, queued.cause)), Some((Action::CompactContext, Seq(5))));
+        let mut trying = queue.clone();
+        let tried: Vec<_> = std::iter::from_fn(|| trying.pop(0, true)).map(|next| next.action).collect();
+        let order = [read(4, true), read(5, true), read(3, false), seek(2), Action::CompactContext, approach(1)];
+        assert_eq!(tried, order, "nobody waits for a compaction");
+        assert_eq!(
+            queue.pop(0, false).map(|queued| (queued.action, queued.cause)),
+            Some((Action::CompactContext, Seq(5)))
+        );
     }
 
     #[test]
@@ -375,16 +401,16 @@ mod tests {
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::Added);
         assert_eq!(queue.enqueue(QueuedAction::new(seek(2), Seq(2)), CAP), Queued::Added);
         assert_eq!((queue.first_due(50).map(|next| &next.action), queue.next_due(50)), (Some(&seek(2)), Some(100)));
-        assert_eq!(queue.pop(50).map(|next| next.action), Some(seek(2)));
-        assert_eq!((queue.pop(50), queue.len()), (None, 1));
+        assert_eq!(queue.pop(50, false).map(|next| next.action), Some(seek(2)));
+        assert_eq!((queue.pop(50, false), queue.len()), (None, 1));
         assert_eq!(queue.enqueue(waiting(read(1, false)), CAP), Queued::AlreadyThere);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, false), Seq(7)), CAP), Queued::Raised);
-        assert_eq!(queue.pop(50), Some(QueuedAction::new(read(1, false), Seq(7))));
+        assert_eq!(queue.pop(50, false), Some(QueuedAction::new(read(1, false), Seq(7))));
         // A failed action is retried at its time, however often it is requested.
         let failed = QueuedAction { failures: 1, ..waiting(read(1, false)) };
         assert_eq!(queue.enqueue(failed, CAP), Queued::Added);
         assert_eq!(queue.enqueue(QueuedAction::new(read(1, true), Seq(8)), CAP), Queued::Raised);
-        assert_eq!((queue.pop(99), queue.pop(100).map(|next| next.action)), (None, Some(read(1, true))));
+        assert_eq!((queue.pop(99, false), queue.pop(100, false).map(|next| next.action)), (None, Some(read(1, true))));
     }
 
     fn any_action() -> impl Strategy<Value = Action> {

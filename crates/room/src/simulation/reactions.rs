@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 
 use super::actions::go_to_read;
 use super::completion::{finish, read_later};
-use super::components::{ActivityKind, AgentQuery, AgentQueryItem, News, PendingWork, Sight};
+use super::components::{Activity, ActivityKind, AgentQuery, AgentQueryItem, News, PendingWork, Sight};
 use super::context::SimContext;
 use super::conversation::Conversations;
 use super::conversation_state::ConversationState;
@@ -14,6 +14,7 @@ use super::conversations::apply_turn;
 use super::interest::{PendingInterest, Place, WakeAgent};
 use super::mind_messages::CompactionWanted;
 use super::mind_messages::{Explain, NewsNoted, Think, ThinkDone, ThinkOutcome, WorkRequestWithdrawn, WorkRequested};
+use super::motion::{Passed, Reacted};
 use super::provenance::Provenance;
 use super::queue::{Action, QueuedAction};
 use super::state::StateEvent;
@@ -26,6 +27,24 @@ use crate::log::EventDraft;
 use crate::log::events::{self};
 use crate::schedule::ticks;
 use crate::workspace::layout::APPROVALS_FILE;
+
+/// Logs whom and what agents reacted to in this tick.
+pub(super) fn record_reactions(
+    mut sim: SimContext,
+    agents: Query<(&Agent, &Activity)>,
+    mut reacted: MessageReader<Reacted>,
+) {
+    for Reacted { agent, to, emoji } in reacted.read() {
+        let Some(Ok((of, activity))) = sim.roster.entity(*agent).map(|entity| agents.get(entity)) else { continue };
+        let mut reaction = events::Reaction { emoji: (*emoji).into(), ..events::Reaction::default() };
+        match to {
+            Passed::Agent(other) => reaction.to = sim.roster.id(*other).cloned(),
+            Passed::Element(element) => reaction.element = sim.space.sight(*element).map(|sight| sight.id.clone()),
+        }
+        let cause = activity.state_record.unwrap_or(of.added);
+        sim.log.write(EventDraft::of(&reaction).agent(&of.id).cause(cause));
+    }
+}
 
 /// Applies the reasons why agents wait, and the results of their requests.
 pub(super) fn apply_think_results(
@@ -63,7 +82,10 @@ pub(super) fn apply_think_results(
             continue;
         }
         body.activity.awaited = None;
-        let may_wait = matches!(body.activity.doing, ActivityKind::Reading { .. } | ActivityKind::Attending { .. });
+        let may_wait = matches!(
+            body.activity.doing,
+            ActivityKind::Reading { .. } | ActivityKind::Attending { .. } | ActivityKind::Compacting { .. }
+        );
         if may_wait && thought.outcome == ThinkOutcome::PutOff {
             read_later(&mut sim, &mut body);
             continue;

@@ -693,6 +693,9 @@ fn agents_that_pass_each_other_react() {
     }
     assert!((20..200).contains(&seen.len()), "{}", seen.len());
     assert!(room.events::<events::State>().is_empty(), "wandering is not news");
+    let recorded = room.events::<events::Reaction>();
+    assert_eq!(recorded.len(), seen.len(), "each is recorded once");
+    assert!(recorded.iter().all(|reaction| reaction.to.is_some() && !reaction.emoji.is_empty()), "{recorded:?}");
 }
 
 fn busy_room() -> Room {

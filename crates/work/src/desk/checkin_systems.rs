@@ -95,7 +95,10 @@ pub(super) fn check_in(
     if !is_time || holds || !room.settings.planner_checkins || own.ordered.is_some() || now < own.not_before {
         return;
     }
-    let Some(planner) = planner.clone() else { return };
+    let Some(planner) = planner.clone() else {
+        room.report_missing_planner(own.bypass_change_detection());
+        return;
+    };
     let Some(now_secs) = room.date.secs(&room.clock) else { return };
     room.check(own.bypass_change_detection(), &planner, now_secs);
 }
@@ -142,10 +145,7 @@ impl CheckInContext<'_, '_> {
             Err(problem) => (None, vec![problem]),
         };
         let is_broken = has_file && file.is_none();
-        if own.problems != problems {
-            own.problems.clone_from(&problems);
-            self.reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
-        }
+        self.report(own, problems);
         let session = self.session(file.as_ref(), planner);
         let open = self.open_work(session);
         own.open_since_secs = match own.open_since_secs {
@@ -175,6 +175,29 @@ impl CheckInContext<'_, '_> {
                 self.ask(own, planner, session, told, ordered);
             }
         }
+    }
+
+    /// Reports new problems of the file, and that earlier ones are solved.
+    fn report(&mut self, own: &mut CheckIns, problems: Vec<Problem>) {
+        if own.problems != problems {
+            own.problems.clone_from(&problems);
+            self.reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
+        }
+    }
+
+    /// Reports what is wrong with the file in a room without a planner: also that nobody checks in while tasks are open.
+    fn report_missing_planner(&mut self, own: &mut CheckIns) {
+        let has_agents = self.roster.iter().next().is_some();
+        let Some(text) = self.known.text(CHECK_IN_FILE).filter(|_| has_agents) else {
+            return self.report(own, Vec::new());
+        };
+        let mut problems = checkins::read(text).map_or_else(|problem| vec![problem], |(_, problems)| problems);
+        if self.tasks.open_count() > 0 {
+            let what = "tasks are open, but no agent in this scene has role: planner, so nobody checks in";
+            let remedy = "add such an agent to the scene, or remove this file";
+            problems.push(Problem::warning(CHECK_IN_FILE, what, remedy));
+        }
+        self.report(own, problems);
     }
 
     /// The open work, without the planner's own session.

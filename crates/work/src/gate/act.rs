@@ -11,6 +11,7 @@ use crate::agent::agent_file::{DOCUMENT_OF_FOLDER, longer_ids_of_path};
 use crate::agent::{AgentProfile, McpEntry, Profiles, RemovedProfile};
 use crate::base::Id;
 use crate::base::paths::folder_of;
+use crate::element::PrivatePlaces;
 use crate::gateway::acp::PROVIDER;
 use crate::gateway::mcp::McpHints;
 use crate::memory::MemoryCounts;
@@ -150,7 +151,7 @@ pub struct ProfileChange {
     /// Whether the file names a coding agent of the person that the current file does not name.
     #[serde(default)]
     pub names_coding_agent: bool,
-    /// Whether the file makes a new agent with the id of an earlier one, whose memories and sessions it would get.
+    /// Whether the file makes a new agent with the id of an earlier one, whose memories, sessions and mail it would get.
     #[serde(default)]
     pub would_inherit: bool,
 }
@@ -163,7 +164,7 @@ pub trait GateContext {
     fn profile(&self, id: &str) -> Option<(&str, &AgentProfile)>;
     /// The former permissions of an id whose file was deleted and that no agent uses any more.
     fn former(&self, id: &str) -> RemovedProfile<'_>;
-    /// Whether an agent with this id, which need not exist any more, has private memories or saved sessions.
+    /// Whether an agent with this id, which need not exist any more, has private memories, saved sessions or mail.
     fn has_private_records(&self, _id: &str) -> bool {
         false
     }
@@ -190,6 +191,8 @@ pub struct RoomGateContext<'a> {
     pub profiles: &'a Profiles,
     /// The memories and saved sessions of agents.
     pub memories: &'a MemoryCounts,
+    /// The inboxes of all scenes.
+    pub inboxes: &'a PrivatePlaces,
     /// What the person trusts of the workspace.
     pub trust: &'a WorkspaceTrust,
     /// Whether a sandbox is available on this computer.
@@ -214,7 +217,7 @@ impl GateContext for RoomGateContext<'_> {
     }
 
     fn has_private_records(&self, id: &str) -> bool {
-        self.memories.has_private(id)
+        self.memories.has_private(id) || self.inboxes.has_any_of(id)
     }
 
     fn keeps_programs_in(&self) -> bool {

@@ -466,7 +466,9 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         let id = shown_text(&change.id);
         ask(
             findings,
-            format!("there was another agent {id}, whose private memories and sessions the new one would get"),
+            format!(
+                "there was another agent {id}, whose private memories and sessions, and mail, the new one would get"
+            ),
         );
     }
     if change.may_be_forgotten {

@@ -12,7 +12,7 @@ use super::settings::KernelSettings;
 use super::work_orders::WorkAnswer;
 use crate::agent::{Agent, KnownSkills, Profiles, Roster};
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
-use crate::element::Privacy;
+use crate::element::{Privacy, PrivatePlaces};
 use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{
@@ -44,6 +44,7 @@ pub fn preview(world: &World, activation: ActivationKey) -> Option<Preview> {
         files,
         profiles,
         memories,
+        inboxes: world.get_resource::<PrivatePlaces>()?,
         trust: world.get_resource::<WorkspaceTrust>()?,
         keeps_programs_in,
     })
@@ -232,6 +233,7 @@ impl RoomAccess<'_, '_> {
             files: &self.files,
             profiles: &self.profiles,
             memories: &self.memories,
+            inboxes: self.privacy.places(),
             trust: &self.trust,
             keeps_programs_in: self.sandbox.0,
         }

@@ -3,6 +3,8 @@
 
 use super::*;
 use crate::simulation::TaskCommand;
+use crate::ui::state::Dialog;
+use crate::view::work::PieceView;
 
 /// Files that exist when the room opens and have no version yet.
 const SHIPPED: [(&str, &str); 4] = [
@@ -30,6 +32,8 @@ enum Act {
     InRoom(Deed),
     /// Gives a task, which cannot be undone.
     Task,
+    /// One of two agents writes a file of its own, which is no step of the person.
+    ByAgent(usize, String),
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -45,6 +49,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => any::<bool>().prop_map(|up| Act::InRoom(Deed::Vote(up))),
         1 => (0..3_usize).prop_map(|index| Act::InRoom(Deed::Nudge(index))),
         1 => Just(Act::Task),
+        2 => (0..2_usize, word()).prop_map(|(agent, text)| Act::ByAgent(agent, text)),
     ]
 }
 
@@ -110,6 +115,30 @@ impl Fixture {
         self.settle();
     }
 
+    /// Lets an agent write a file of its own, and waits until the room knows of it.
+    fn write_as_agent(&mut self, agent: usize, content: &str) {
+        let path = format!("artifacts/by-{agent}.md");
+        let file = self.folder.path().join(&path);
+        let world = self.room.world().expect("it is open");
+        let files =
+            world.resource::<crate::workspace::vfs::FileBridge>().service().and_then(|service| service.handle());
+        let author = Author::agent(&format!("ada-{agent}").into());
+        let write = FileOperation::Write { path, content: content.to_owned() };
+        files.expect("it is open").change_as(author, write).expect("it can be written");
+        let began = Instant::now();
+        while fs::read(&file).ok().as_deref() != Some(content.as_bytes()) {
+            assert!(began.elapsed() < Duration::from_secs(20), "nobody writes {}", file.display());
+            std::thread::yield_now();
+        }
+        self.settle();
+    }
+
+    /// The bytes of the agents' own files, which no step of the person is about.
+    fn files_of_agents(&self) -> Vec<Option<Vec<u8>>> {
+        let path = |agent: usize| self.folder.path().join(format!("artifacts/by-{agent}.md"));
+        (0..2).map(|agent| fs::read(path(agent)).ok()).collect()
+    }
+
     fn press_undo(&mut self) {
         self.state.time.now_secs += 5.0;
         self.act_and_wait(Command::Undo);
@@ -171,6 +200,7 @@ impl Act {
                 let model = fixture.model();
                 deed.command(&model)
             }
+            Self::ByAgent(..) => None,
             Self::Task => {
                 let task = TaskCommand { agent: "ada-1".into(), text: "Water the plants".into() };
                 Some(Command::Act(RoomAct::Task(task), None))
@@ -190,6 +220,10 @@ proptest! {
         let mut steps: Vec<(Snapshot, Value, bool)> = Vec::new();
         let mut done = Vec::new();
         for act in &acts {
+            if let Act::ByAgent(agent, text) = act {
+                fixture.write_as_agent(*agent, text);
+                continue;
+            }
             let before = (fixture.snapshot(), fixture.scene());
             let Some(command) = act.command(&mut fixture) else { continue };
             fixture.act_and_wait(command);
@@ -199,9 +233,11 @@ proptest! {
             }
         }
         prop_assert_eq!(fixture.room.history.len().0, steps.len());
+        let of_agents = fixture.files_of_agents();
         while let Some((files, scene, can_be_undone)) = steps.pop() {
             let now = (fixture.snapshot(), fixture.scene());
             fixture.press_undo();
+            prop_assert_eq!(fixture.files_of_agents(), of_agents.clone(), "what agents did in between stays");
             if can_be_undone {
                 prop_assert_eq!(fixture.snapshot(), files, "step {} of {:#?}", steps.len(), &done);
                 prop_assert_eq!(fixture.scene(), scene, "step {} of {:#?}", steps.len(), &done);
@@ -268,4 +304,33 @@ fn a_restored_version_is_not_undone_over_the_change_of_someone_else() {
     fixture.press_undo();
     assert_eq!(fixture.snapshot()["notes/plan.md"], b"Three\n");
     assert!(fixture.last_notice().contains("has changed since"), "{}", fixture.last_notice());
+}
+
+#[test]
+fn removing_everything_while_an_agent_works_is_asked_and_undone_whole() {
+    let mut fixture = Fixture::new();
+    let before = fixture.scene();
+    let mut model = fixture.model();
+    model.work.pieces = vec![PieceView {
+        activation: crate::base::ActivationKey::numbered(7),
+        agent: "ada-1".into(),
+        task: "count".into(),
+        stage: "thinking",
+        turn: 1,
+        depth: 0,
+        tokens: 0,
+        question: None,
+    }];
+    let agents = model.agents.iter().map(|agent| RoomObject::Agent(agent.id.clone()));
+    let elements = model.elements.iter().map(|element| RoomObject::Element(element.id.clone()));
+    let things: Vec<RoomObject> = agents.chain(elements).collect();
+    let delete = Command::Delete(things.clone());
+    handle_command(&mut fixture.room, &model, &mut fixture.state, &mut fixture.shell, delete);
+    fixture.settle();
+    assert_eq!(fixture.scene(), before, "it is asked first");
+    assert_eq!(fixture.state.front.dialog(), Some(&Dialog::DeleteWorking(things.clone())));
+    fixture.act(Command::DeleteSurely(things));
+    assert!(fixture.model().agents.is_empty() && fixture.model().elements.is_empty(), "everything is removed");
+    fixture.act(Command::Undo);
+    assert_eq!(fixture.scene(), before, "one undo brings back everything");
 }

@@ -8,6 +8,11 @@ use super::value::of_plain;
 use crate::base::Severity;
 
 const BLANK: [char; 2] = [' ', '\t'];
+/// The brackets of a status, also as keyboards for Chinese and Japanese write them.
+pub(super) const OPENING_BRACKETS: [char; 3] = ['[', '［', '【'];
+const CLOSING_BRACKETS: [char; 3] = [']', '］', '】'];
+/// The contents of boxes in lists of tasks.
+const STATUS_SIGNS: [&str; 7] = ["", "x", "X", "-", "_", "✓", "✔"];
 
 /// The parsed first line of a task.
 pub(super) struct Head {
@@ -266,10 +271,21 @@ impl<'a> Reader<'a> {
 /// Returns a word in brackets at the beginning of a title that was probably meant as a status: at most one letter or sign
 /// with blanks around it. `[a](b)` is a link.
 pub(super) fn mistyped_status(title: &str) -> Option<&str> {
-    let inner = title.strip_prefix('[')?;
-    let end = inner.find(']')?;
-    let is_apart = inner[end + 1..].chars().next().is_none_or(|next| BLANK.contains(&next));
-    (is_apart && inner[..end].trim().chars().count() <= 1).then(|| &title[..end + 2])
+    let inner = title.strip_prefix(OPENING_BRACKETS)?;
+    let end = inner.find(CLOSING_BRACKETS)?;
+    let mut behind = inner[end..].chars();
+    let closing = behind.next()?;
+    let content = inner[..end].trim();
+    let is_apart = behind.next().is_none_or(|next| next.is_whitespace());
+    // What follows directly makes it a link, or a part of the title, unless it is certainly a box.
+    let is_glued = behind_is_word(&inner[end + closing.len_utf8()..]) && STATUS_SIGNS.contains(&content);
+    let length = title.len() - inner.len() + end + closing.len_utf8();
+    ((is_apart || is_glued) && content.chars().count() <= 1).then(|| &title[..length])
+}
+
+/// Whether a text begins like a word, and not like the target of a link.
+fn behind_is_word(text: &str) -> bool {
+    text.chars().next().is_some_and(|next| !matches!(next, '(' | '[' | ':' | '{'))
 }
 
 fn is_digits(text: &str) -> bool {

@@ -383,18 +383,25 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the sign of a line that looks like a task of another program: `* [ ] x`, `1. [ ] x`, or a dash alone.
+/// Bullets of other programs, and dashes that look like the one of a task.
+const OTHER_BULLETS: [&str; 14] = ["*", "+", "•", "◦", "‣", "▪", "·", "●", "○", "–", "—", "−", "‐", "‑"];
+
+/// Returns how a line begins that looks like a task but is none: `* [ ] x`, `1. [ ] x`, `-[ ] x`, `[ ] x`, or a dash
+/// alone. A quotation (`> - [ ] x`) is text.
 fn unread_task(words: &str) -> Option<&str> {
     if words.trim_end() == "-" {
         return Some("a dash without a text");
     }
-    let (sign, rest) = words.split_once(BLANK)?;
+    let (before, rest) = words.split_at(words.find(head::OPENING_BRACKETS)?);
+    head::mistyped_status(rest)?;
+    let sign = before.trim();
     let number = sign.strip_suffix(['.', ')']);
     let is_number = number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
-    let rest = rest.trim_start_matches(BLANK);
-    let has_box = ["[ ]", "[x]", "[X]", "[_]", "[-]"].iter().any(|sign| rest.starts_with(sign))
-        || head::mistyped_status(rest).is_some();
-    (has_box && (matches!(sign, "*" | "+" | "•") || is_number)).then_some(sign)
+    match sign {
+        "-" => Some("a dash without a space behind it"),
+        "" => Some("a box instead of a dash"),
+        _ => (is_number || OTHER_BULLETS.contains(&sign)).then_some(sign),
+    }
 }
 
 fn spaces(text: &str) -> usize {

@@ -31,8 +31,8 @@ pub use inputs::{AgentInput, Furnishing, Input, RelationshipData, RelationshipIn
 pub use knowledge::{Knowledge, RecalledScore};
 pub use models::{Budget, CallFailure, ModelCall, Provider};
 pub use room::{
-    ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChangeKind, ElementChanged, Read, ReadOutcome,
-    RunEnd, RunStart, State,
+    ActionDropped, ActionQueued, AgentAdded, AgentRemoved, ElementChangeKind, ElementChanged, Reaction, Read,
+    ReadOutcome, RunEnd, RunStart, State,
 };
 pub use work::{
     Abort, Activation, ApprovalDecided, ApprovalRequested, Complete, Gate, Signal, Spawn, ToolCall, ToolResult, Touch,
@@ -244,6 +244,8 @@ events! {
     Complete = "complete",
     /// An input arrived from outside.
     Input = "input",
+    /// An agent reacted to someone or something that it passed or looked at.
+    Reaction = "reaction",
 }
 
 /// A record that this version cannot read: of an unknown kind, or with invalid data.

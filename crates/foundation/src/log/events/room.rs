@@ -311,6 +311,32 @@ fn action(context: &NarrationContext<'_>, action: &str, target: Option<&str>) ->
     }
 }
 
+/// An agent reacted to an agent or element that it passed or looked at.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reaction {
+    /// The id of the agent that it reacted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<Id>,
+    /// The id of the element that it reacted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub element: Option<Id>,
+    /// The emoji shown above it.
+    pub emoji: Word,
+}
+
+impl EventData for Reaction {
+    const KIND: EventKind = EventKind::Reaction;
+
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let to = match (&self.to, &self.element) {
+            (Some(to), _) => context.called(to),
+            (None, element) => context.element(element.as_deref().unwrap_or_default()),
+        };
+        with(&format!("{} noticed {to}", context.who()), " ", &self.emoji)
+    }
+}
+
 /// An agent read an element, or tried to.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -307,6 +307,41 @@ mod tests {
     }
 
     #[test]
+    fn saving_and_closing_says_what_work_is_not_finished_and_saves_before_it_closes() {
+        let mut stage = PaneHarness::new(room_at_work(), UiState::default());
+        stage.state.front.ask(Dialog::Close);
+        let mut window = pane_of(stage, |ui, cx, panes| {
+            let unsaved = std::collections::BTreeSet::from(["notes/plan.md".to_owned()]);
+            dialogs_ui(ui, &ViewerContext { unsaved: &unsaved, ..*cx }, &mut panes.dialogs)
+        });
+        window.run_steps(4);
+        assert!(window.query_by_label_contains("1 task is not finished").is_some());
+        assert!(window.query_by_label_contains("notes/plan.md").is_some());
+        window.get_by_label("Save and close").click();
+        window.run_steps(4);
+        let saves = |command: &Command| *command == Command::from(WindowCommand::SaveAll);
+        let PaneHarness { asked, .. } = window.state();
+        let (saved, closed) =
+            (asked.iter().position(saves), asked.iter().position(|command| *command == Command::QuitWhenSaved));
+        assert!(saved.is_some() && saved < closed, "{asked:?}");
+        assert!(!asked.contains(&Command::QuitNow), "it does not close before everything is saved");
+    }
+
+    #[test]
+    fn agents_at_work_are_removed_only_after_a_confirmation() {
+        let things = vec![RoomObject::Agent("ada-1".into()), RoomObject::Element("news".into())];
+        for (answer, expected) in
+            [("Cancel", Vec::new()), (texts::REMOVE_AND_STOP, vec![Command::DeleteSurely(things.clone())])]
+        {
+            let mut window = open_dialog(room_at_work(), Dialog::DeleteWorking(things.clone()));
+            assert!(window.query_by_label_contains("is working").is_some());
+            window.get_by_label(answer).click();
+            window.run_steps(4);
+            assert_eq!(window.state().commands, expected, "{answer}");
+        }
+    }
+
+    #[test]
     fn a_new_scene_needs_an_unused_name() {
         let mut window = open_dialog(sample_room(), Dialog::NewScene);
         for (typed, created) in [("Morning", false), ("Night Shift", true)] {

@@ -39,6 +39,8 @@ pub(super) struct Panes<'a> {
     commands: Vec<Command>,
     /// Whether a key moves the focus in this frame.
     is_focus_moving: bool,
+    /// The tiles in front, whose tabs are scrolled into view when they come to the front.
+    in_front: Vec<TileId>,
 }
 
 impl<'a> Panes<'a> {
@@ -50,6 +52,7 @@ impl<'a> Panes<'a> {
             draw_context,
             commands: Vec::new(),
             is_focus_moving: false,
+            in_front: Vec::new(),
         }
     }
 
@@ -70,6 +73,7 @@ impl<'a> Panes<'a> {
         } else {
             let selection = &ui_state.selection;
             dock.arrange(width, !selection.things().is_empty() || selection.file().is_some());
+            self.in_front = dock.tree.active_tiles();
             egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel)).show(root, |ui| {
                 dock.tree.ui(&mut self, ui);
             });
@@ -88,7 +92,9 @@ impl<'a> Panes<'a> {
                 ui.horizontal(|ui| {
                     for tab in Tab::FIXED.into_iter().chain(dock.files().into_iter().map(Tab::File)) {
                         let title = RichText::new(tab.title()).size(TYPE[0]);
-                        if ui.selectable_label(dock.alone == tab, title).clicked() {
+                        let label = ui.selectable_label(dock.alone == tab, title);
+                        scroll_into_view(&label, egui::Id::new(("tab in strip", &tab)), dock.alone == tab);
+                        if label.clicked() {
                             chosen = Some(tab);
                         }
                     }
@@ -151,6 +157,18 @@ impl Panes<'_> {
     }
 }
 
+/// Scrolls a tab into view in the frame in which its pane comes to the front. Afterwards, the bar can be scrolled freely.
+fn scroll_into_view(tab: &egui::Response, id: egui::Id, is_in_front: bool) {
+    let was_in_front = tab.ctx.data_mut(|data| {
+        let was = data.get_temp(id).unwrap_or(false);
+        data.insert_temp(id, is_in_front);
+        was
+    });
+    if is_in_front && !was_in_front {
+        tab.scroll_to_me_animation(None, egui::style::ScrollAnimation::none());
+    }
+}
+
 impl Behavior<Tab> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Tab) -> UiResponse {
         self.pane(ui, pane);
@@ -170,6 +188,7 @@ impl Behavior<Tab> for Panes<'_> {
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<Tab>, tile: TileId, response: egui::Response) -> egui::Response {
+        scroll_into_view(&response, egui::Id::new(("tab", tile)), self.in_front.contains(&tile));
         match tiles.get_pane(&tile) {
             Some(Tab::File(path)) => response.on_hover_text(path),
             _ => response,

@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use git2::build::TreeUpdateBuilder;
-use git2::{FileMode, ObjectType, Oid, RepositoryInitOptions, Signature, TreeWalkMode, TreeWalkResult};
+use git2::{FileMode, ObjectType, Oid, RepositoryInitOptions, Signature, Time, TreeWalkMode, TreeWalkResult};
 
 use super::tree::{Blob, TreeFile, TreeFiles};
+use crate::log::now_ms;
 
 /// The branch with the agent's actions.
 const ACTS: &str = "refs/heads/main";
@@ -115,7 +116,25 @@ impl Repository {
         author: &str,
         message: &str,
     ) -> Result<(), GitError> {
+        let now_secs = i64::try_from(now_ms() / 1_000).unwrap_or(i64::MAX);
+        self.commit_at(line, changed, author, message, now_secs)
+    }
+
+    /// Like [`Self::commit`], at this time in seconds since 1970 by the person's clock, as the times of versions. A
+    /// commit is never older than those before it, also if the clock was set back.
+    fn commit_at(
+        &self,
+        line: Branch,
+        changed: &[(String, Option<TreeFile>)],
+        author: &str,
+        message: &str,
+        now_secs: i64,
+    ) -> Result<(), GitError> {
         let parent = self.newest(line)?;
+        let mut secs = now_secs;
+        for branch in [Branch::Acts, Branch::Base] {
+            secs = secs.max(self.newest(branch)?.map_or(i64::MIN, |commit| commit.time().seconds()));
+        }
         let before = match &parent {
             Some(parent) => parent.tree()?,
             None => self.0.find_tree(self.0.treebuilder(None)?.write()?)?,
@@ -135,7 +154,9 @@ impl Repository {
         let tree = self.0.find_tree(update.create_updated(&self.0, &before)?)?;
         // Characters that separate names from addresses are not allowed in a name.
         let name: String = author.chars().map(|c| if "<>\n\r".contains(c) { ' ' } else { c }).collect();
-        let author = Signature::now(&name, &format!("{}@agents.invalid", name.replace(' ', "-")))?;
+        let address = format!("{}@agents.invalid", name.replace(' ', "-"));
+        let offset_minutes = Signature::now(&name, &address)?.when().offset_minutes();
+        let author = Signature::new(&name, &address, &Time::new(secs, offset_minutes))?;
         let parents: Vec<&git2::Commit<'_>> = parent.iter().collect();
         self.0.commit(Some(line.name()), &author, &author, message, &tree, &parents)?;
         Ok(())
@@ -157,5 +178,59 @@ impl Repository {
             commit = one.parent(0).ok();
         }
         log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The times of a branch's commits, newest first.
+    fn times(repository: &Repository, line: Branch) -> Vec<i64> {
+        let mut commit = repository.newest(line).expect("the history can be read");
+        let mut times = Vec::new();
+        while let Some(one) = commit {
+            times.push(one.time().seconds());
+            commit = one.parent(0).ok();
+        }
+        times
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_commit_is_older_than_those_before_it_whatever_the_clock_says(
+            clock in prop::collection::vec((any::<bool>(), 0_i64..4_000_000_000), 1..8),
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let repository = Repository::open(&folder.path().join("history.git"), folder.path()).expect("it opens");
+            let mut latest = i64::MIN;
+            for (number, (is_base, now_secs)) in clock.into_iter().enumerate() {
+                let blob = repository.store_blob(format!("{number}").as_bytes()).expect("it is stored");
+                let changed = [("a.md".to_owned(), Some(TreeFile { blob, is_program: false }))];
+                let line = if is_base { Branch::Base } else { Branch::Acts };
+                repository.commit_at(line, &changed, "ada", "write a.md", now_secs).expect("it is committed");
+                latest = latest.max(now_secs);
+                prop_assert_eq!(times(&repository, line)[0], latest);
+            }
+            for line in [Branch::Base, Branch::Acts] {
+                prop_assert!(times(&repository, line).is_sorted_by(|newer, older| newer >= older));
+            }
+        }
+    }
+
+    #[test]
+    fn a_commit_has_the_time_of_the_persons_clock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let repository = Repository::open(&folder.path().join("history.git"), folder.path()).expect("it opens");
+        let blob = repository.store_blob(b"text").expect("it is stored");
+        let changed = [("a.md".to_owned(), Some(TreeFile { blob, is_program: false }))];
+        let secs = || i64::try_from(now_ms() / 1_000).expect("a date of this time");
+        let before = secs();
+        repository.commit(Branch::Acts, &changed, "ada", "write a.md").expect("it is committed");
+        assert!((before..=secs()).contains(&times(&repository, Branch::Acts)[0]));
     }
 }

@@ -100,9 +100,9 @@ pub struct Filter {
     pub everything: bool,
 }
 
-/// Whether a kind of record is routine, such as state changes and queued actions.
+/// Whether a kind of record is routine, such as state changes, queued actions and reactions.
 pub fn is_routine(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::State | EventKind::ActionQueued)
+    matches!(kind, EventKind::State | EventKind::ActionQueued | EventKind::Reaction)
 }
 
 impl Filter {

@@ -13,7 +13,9 @@ use crate::view::theme::{Theme, state_colour};
 pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
     match kind {
         EventKind::RunStart | EventKind::RunEnd | EventKind::AgentAdded | EventKind::AgentRemoved => theme.text_soft,
-        EventKind::State | EventKind::ActionQueued | EventKind::ActionDropped => state_colour(State::Wandering),
+        EventKind::State | EventKind::ActionQueued | EventKind::ActionDropped | EventKind::Reaction => {
+            state_colour(State::Wandering)
+        }
         EventKind::ElementChanged | EventKind::Read => state_colour(State::Reading),
         EventKind::ConversationStart
         | EventKind::Message

@@ -321,6 +321,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         | EventKind::RunStart
         | EventKind::RunEnd
         | EventKind::ActionDropped
+        | EventKind::Reaction
         | EventKind::ConversationEnd
         | EventKind::Subscribe
         | EventKind::Deliver
