@@ -20,8 +20,11 @@ impl Kernel {
             Decision::Allow => Vec::new(),
             Decision::Ask { rules, .. } => rules,
         };
+        // The changes are shown whole, however many other reasons there are.
+        let others = Some(ask_rules::because(&rules)).filter(|others| !others.is_empty());
+        let why: Vec<String> = others.into_iter().chain(changes.iter().map(|rule| rule.source.because())).collect();
         rules.extend(changes);
-        Decision::Ask { why: ask_rules::because(&rules), rules }
+        Decision::Ask { why: why.join(", and "), rules }
     }
 
     /// Applies a look at the files that a call would run, after which the gate decides about it again. A permission for
