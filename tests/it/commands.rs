@@ -216,7 +216,11 @@ fn a_script_that_a_rule_names_is_asked_about_after_a_change() {
 const LOADING: [(&str, &[(&str, &str)], (&str, &str)); 5] = [
     ("sh artifacts/build.sh", &[("artifacts/build.sh", ". artifacts/lib.sh\n")], ("artifacts/lib.sh", "echo one\n")),
     ("sh artifacts/build.sh", &[("artifacts/build.sh", "sh artifacts/next\n")], ("artifacts/next", "echo one\n")),
-    ("python3 artifacts/tool.py", &[("artifacts/tool.py", "import helper\n")], ("artifacts/helper.py", "print('one')\n")),
+    (
+        "python3 artifacts/tool.py",
+        &[("artifacts/tool.py", "import helper\n")],
+        ("artifacts/helper.py", "print('one')\n"),
+    ),
     (
         "python3 artifacts/tool.py",
         &[("artifacts/tool.py", "from pkg import (\n    part,\n)\n"), ("artifacts/pkg/__init__.py", "")],
@@ -253,8 +257,11 @@ fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
             - { name: execute_command, arguments: { command: sh artifacts/build.sh } }\n      repeat: true\n    \
             - when: { kind: task }\n      text: \"Done.\"\n      repeat: true\n";
         fs::write(room.path().join("script.yaml"), script).unwrap();
-        fs::write(room.path().join("agents/lead.md"), LEAD.replace("[execute_command]", "[execute_command, vfs_write]"))
-            .unwrap();
+        fs::write(
+            room.path().join("agents/lead.md"),
+            LEAD.replace("[execute_command]", "[execute_command, vfs_write]"),
+        )
+        .unwrap();
         fs::write(room.path().join("artifacts/build.sh"), ". artifacts/lib.sh\n").unwrap();
         let ended = output_in(level, room.path(), &TASK[..9]);
         assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
@@ -279,7 +286,8 @@ fn programs_that_a_planted_repository_names_are_asked_about() {
             ("sub/.git/config", "[core]\n\tfsmonitor = sh artifacts/x.sh\n"),
         ] {
             let room = room("git diff: true\n", &command_arguments("git diff"));
-            let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(room.path()).status().unwrap();
+            let made =
+                std::process::Command::new("git").args(["init", "-q"]).current_dir(room.path()).status().unwrap();
             assert!(made.success());
             let result = run_task(level, room.path());
             assert!(text_of(&result).contains("exit code 0"), "an ordinary repository asks nothing: {result}");

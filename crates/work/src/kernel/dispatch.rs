@@ -1,8 +1,6 @@
 //! Carries out the kernel's actions: calls agents to work, sends model requests, and orders the tool calls that the
 //! gate allows.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
