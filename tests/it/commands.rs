@@ -24,6 +24,9 @@ pub fn trials() -> Vec<Trial> {
         a_line_that_needs_a_shell_is_approved_as_a_shell_command,
         an_approval_is_not_valid_for_a_script_that_changed_meanwhile,
         a_script_that_a_rule_names_is_asked_about_after_a_change,
+        what_a_script_loads_is_asked_about_after_a_change,
+        what_an_agent_wrote_for_a_script_to_load_is_asked_about,
+        programs_that_a_planted_repository_names_are_asked_about,
         a_rule_does_not_hold_in_a_folder_that_an_agent_filled,
         git_runs_nothing_that_a_repository_made_by_an_agent_names,
         a_program_is_sandboxed,
@@ -206,6 +209,98 @@ fn a_script_that_a_rule_names_is_asked_about_after_a_change() {
         let ended = output_in(level, room.path(), &TASK[..9]);
         assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
         assert!(approvals(room.path()).contains("which it runs, changed"), "{}", approvals(room.path()));
+    }
+}
+
+/// Commands with the files that they name, and the files that these load, which print "one" or "two".
+const LOADING: [(&str, &[(&str, &str)], (&str, &str)); 5] = [
+    ("sh artifacts/build.sh", &[("artifacts/build.sh", ". artifacts/lib.sh\n")], ("artifacts/lib.sh", "echo one\n")),
+    ("sh artifacts/build.sh", &[("artifacts/build.sh", "sh artifacts/next\n")], ("artifacts/next", "echo one\n")),
+    (
+        "python3 artifacts/tool.py",
+        &[("artifacts/tool.py", "import helper\n")],
+        ("artifacts/helper.py", "print('one')\n"),
+    ),
+    (
+        "python3 artifacts/tool.py",
+        &[("artifacts/tool.py", "from pkg import (\n    part,\n)\n"), ("artifacts/pkg/__init__.py", "")],
+        ("artifacts/pkg/part.py", "print('one')\n"),
+    ),
+    ("python3 -m tools.main", &[("tools/main.py", "from . import part\n")], ("tools/part.py", "print('one')\n")),
+];
+
+fn what_a_script_loads_is_asked_about_after_a_change() {
+    for level in sandboxes() {
+        for (command, named, (path, text)) in LOADING {
+            let room = room(&format!("{command}: true\n"), &command_arguments(command));
+            for (path, text) in named.iter().copied().chain([(path, text)]) {
+                crate::program::write(room.path(), path, text);
+            }
+            for _ in 0..2 {
+                let result = run_task(level, room.path());
+                assert!(text_of(&result).contains("one"), "{command}: {result}");
+            }
+            fs::write(room.path().join(path), text.replace("one", "two")).unwrap();
+            let ended = output_in(level, room.path(), &TASK[..9]);
+            assert_eq!(ended.status.code(), Some(4), "{command}: {}", String::from_utf8_lossy(&ended.stderr));
+            let asked = approvals(room.path());
+            assert!(asked.contains(&format!("{path}, which it loads, changed")) && asked.contains("two"), "{asked}");
+        }
+    }
+}
+
+fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
+    for level in sandboxes() {
+        let room = room("sh artifacts/build.sh: true\n", &command_arguments("sh artifacts/build.sh"));
+        let script = "agents:\n  lead:\n    - when: { contains: \"your task\" }\n      tools:\n        \
+            - { name: vfs_write, arguments: { path: artifacts/lib.sh, content: \"echo two > artifacts/ran\" } }\n        \
+            - { name: execute_command, arguments: { command: sh artifacts/build.sh } }\n      repeat: true\n    \
+            - when: { kind: task }\n      text: \"Done.\"\n      repeat: true\n";
+        fs::write(room.path().join("script.yaml"), script).unwrap();
+        fs::write(
+            room.path().join("agents/lead.md"),
+            LEAD.replace("[execute_command]", "[execute_command, vfs_write]"),
+        )
+        .unwrap();
+        fs::write(room.path().join("artifacts/build.sh"), ". artifacts/lib.sh\n").unwrap();
+        let ended = output_in(level, room.path(), &TASK[..9]);
+        assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(!room.path().join("artifacts/ran").exists());
+        let asked = approvals(room.path());
+        assert!(asked.contains("artifacts/lib.sh, which it loads, was written by lead"), "{asked}");
+        allow_in_file(room.path());
+        succeed_in(level, room.path(), &GO_ON);
+        assert!(room.path().join("artifacts/ran").exists(), "what was shown is allowed: {}", approvals(room.path()));
+    }
+}
+
+fn programs_that_a_planted_repository_names_are_asked_about() {
+    if std::process::Command::new("git").arg("--version").output().is_err() {
+        return;
+    }
+    for level in sandboxes() {
+        for (file, text) in [
+            (".git/config", "[diff]\n\texternal = sh artifacts/x.sh\n"),
+            (".git/config", "[include]\n\tpath = more\n"),
+            (".git/config", "[filter \"own\"]\n\tclean = sh artifacts/x.sh\n"),
+            ("sub/.git/config", "[core]\n\tfsmonitor = sh artifacts/x.sh\n"),
+        ] {
+            let room = room("git diff: true\n", &command_arguments("git diff"));
+            let made =
+                std::process::Command::new("git").args(["init", "-q"]).current_dir(room.path()).status().unwrap();
+            assert!(made.success());
+            let result = run_task(level, room.path());
+            assert!(text_of(&result).contains("exit code 0"), "an ordinary repository asks nothing: {result}");
+            fs::write(room.path().join("artifacts/x.sh"), "echo ran > artifacts/ran\n").unwrap();
+            fs::write(room.path().join(".gitattributes"), "* filter=own\n").unwrap();
+            fs::write(room.path().join(".git/more"), "[diff]\n\texternal = sh artifacts/x.sh\n").unwrap();
+            crate::program::write(room.path(), file, text);
+            let ended = output_in(level, room.path(), &TASK[..9]);
+            assert_eq!(ended.status.code(), Some(4), "{text}: {}", String::from_utf8_lossy(&ended.stderr));
+            let asked = approvals(room.path());
+            assert!(asked.contains("name programs that git may run") && asked.contains("sh artifacts/x.sh"), "{asked}");
+            assert!(!room.path().join("artifacts/ran").exists());
+        }
     }
 }
 

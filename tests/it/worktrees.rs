@@ -12,7 +12,7 @@ use agent_workshop::gateway::sandbox::Level;
 
 use crate::cases;
 use crate::program::{json_lines, output, succeed, write};
-use crate::sandbox_modes::{MODES, output_in, with_python};
+use crate::sandbox_modes::{MODES, output_in, sandboxes, with_python};
 
 pub fn trials() -> Vec<Trial> {
     let cases = cases![
@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         refused_changes_stay_in_the_copy_and_the_agent_gets_the_comment,
         two_agents_work_in_separate_copies,
         a_command_runs_in_the_copy_and_cannot_write_elsewhere,
+        a_command_runs_changed_code_of_the_copy_only_after_approval,
         a_run_with_copies_replays,
     ];
     let (commands, others) = cases.into_iter().partition(|case: &Trial| case.name().contains("a_command_runs"));
@@ -206,6 +207,37 @@ fn a_command_runs_in_the_copy_and_cannot_write_elsewhere() {
             assert_eq!(text(&room, "notes/outside.md"), None, "{session}");
             assert_eq!(text(&room, "notes/plan.md").as_deref(), Some("one\ntwo\nthree\nfour\nfive\n"));
             assert!(!session.contains("secret-1"), "{}: {session}", level.word());
+        }
+    }
+}
+
+const CHANGED_SCRIPT: &str = r#"
+agents:
+  lead:
+    - when: { contains: "your task" }
+      tools:
+        - { name: vfs_write, arguments: { path: notes/lib.sh, content: "echo two" } }
+        - { name: execute_command, arguments: { command: "sh notes/run.sh" } }
+      repeat: true
+    - when: { kind: task }
+      text: "Done."
+      repeat: true
+"#;
+
+fn a_command_runs_changed_code_of_the_copy_only_after_approval() {
+    for level in sandboxes() {
+        let room = room(CHANGED_SCRIPT, "tools: [execute_command, vfs_write]\n");
+        let lead = text(&room, "agents/lead.md").unwrap().replace("safety_mode: safe", "safety_mode: balanced");
+        write(room.path(), "agents/lead.md", &lead);
+        write(room.path(), "storage/terminal-cmd-allowlist.yaml", "sh notes/run.sh: true\n");
+        write(room.path(), "notes/run.sh", ". notes/lib.sh\n");
+        write(room.path(), "notes/lib.sh", "echo one\n");
+        let arguments = ["run", "--agent", "lead", "--task", "Do it"];
+        let (code, output) = ended_text(&output_in(level, room.path(), &[&arguments[..], &RUN[..]].concat()));
+        assert_eq!(code, Some(4), "{output}");
+        let asked = text(&room, "tasks/approvals.task.md").unwrap();
+        for part in ["notes/lib.sh, which it loads, changed", "-echo one", "+echo two"] {
+            assert!(asked.contains(part), "{part} in {asked}");
         }
     }
 }

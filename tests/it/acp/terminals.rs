@@ -17,6 +17,7 @@ pub fn cases() -> Vec<Trial> {
     cases![
         an_allowed_terminal_runs_like_a_command,
         a_terminal_that_is_not_allowed_runs_nothing,
+        a_terminal_runs_no_other_code_than_was_allowed,
         long_terminal_output_loses_its_beginning_and_invalid_ids_are_refused,
         a_terminal_ends_with_its_time_limit_the_agents_request_or_the_turn,
         stopping_work_or_closing_the_room_ends_terminals,
@@ -55,6 +56,22 @@ fn a_terminal_that_is_not_allowed_runs_nothing() {
     let text = completed_text(&mut room);
     assert!(text.contains("no terminal for touch") && text.contains("a person refused"), "{text}");
     assert!(!workspace.workspace.path().join("made.txt").exists() && room.events("terminal").is_empty());
+}
+
+fn a_terminal_runs_no_other_code_than_was_allowed() {
+    let workspace = TestWorkspace::new();
+    let path = |name: &str| workspace.workspace.path().join(name);
+    std::fs::write(path("build.sh"), ". ./lib.sh\n").unwrap();
+    std::fs::write(path("lib.sh"), "echo harmless\n").unwrap();
+    let mut room = workspace.allowed("good", "terminal_code", "execute_command", "", "do:term sh build.sh");
+    wait_for_approval(&mut room);
+    std::fs::write(path("lib.sh"), "echo other\n").unwrap();
+    decide(&mut room, true, AllowScope::Once);
+    let question = wait_for_approval(&mut room);
+    let why = question["data"]["why"].to_string();
+    assert!(why.contains("lib.sh, which it loads, changed") && room.events("terminal").is_empty(), "{question}");
+    let text = completed_text_allowing_all(&mut room);
+    assert!(text.contains("term sh build.sh: 0 'other'"), "{text}");
 }
 
 fn long_terminal_output_loses_its_beginning_and_invalid_ids_are_refused() {

@@ -141,6 +141,14 @@ impl FileVersions {
         rows.and_then(Iterator::collect).map_err(failed("read versions"))
     }
 
+    /// Returns the author of a version, if it is still stored.
+    pub fn author(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT author FROM file_versions WHERE file = ?1 AND number = ?2";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read versions"))?;
+        let row = statement.query_row(params![file, version.cast_signed()], |row| row.get(0)).optional();
+        row.map_err(failed("read versions"))
+    }
+
     /// Returns the text of a version, if it is still stored.
     pub fn text(&self, file: i64, version: u64) -> Result<Option<String>, StoreError> {
         let sql = "SELECT packing, text FROM file_versions WHERE file = ?1 AND number = ?2";

@@ -1,25 +1,55 @@
-//! The content of the workspace files that a command runs. It is looked at before a person is asked, and compared at the
-//! moment in which the command starts, so that a permission never covers other code.
+//! The content of the workspace files that a command runs: those that it names and those that these load. It is looked at
+//! before a person is asked, and compared at the moment in which the command starts, so that a permission never covers
+//! other code.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::loaded_code::CodeFolder;
+use super::repository_programs;
+use crate::base::Id;
+use crate::workspace::secrets::secret_by_name;
+use crate::workspace::vfs::{PathAccess, WorkspacePath};
+
 /// The number of bytes from which a file is identified by its first part and its length.
 const MAX_HASHED_BYTES: u64 = 256 * 1024 * 1024;
 /// The number of bytes of a file that are kept to show what changed.
 const MAX_TEXT_BYTES: usize = 8 * 1024;
+/// The number of bytes of all files of a command that are kept.
+const MAX_TEXTS_BYTES: usize = 256 * 1024;
+/// The number of bytes of a file in which names of other files are looked for.
+const MAX_READ_BYTES: usize = 256 * 1024;
 
 /// The content of a file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SeenFile {
     /// The hash of the content.
     pub hash: String,
     /// The beginning of the content as text.
     pub text: String,
+    /// Whether the text is not kept: it is too much, a secret, or outside of the workspace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_text_left_out: bool,
+    /// Whether the command does not name the file, but a file that it runs loads it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_loaded: bool,
+    /// What a person has to know before the file is run for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concern: Option<CodeConcern>,
+}
+
+/// What a person has to know before a file is run for the first time.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CodeConcern {
+    /// An agent wrote its present content.
+    WrittenBy(Id),
+    /// It is a repository whose settings name programs, which the text lists.
+    NamesPrograms,
 }
 
 /// The contents of files by path; `None` for a file that does not exist or cannot be read.
@@ -29,8 +59,11 @@ pub type SeenCode = BTreeMap<String, Option<SeenFile>>;
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CodeCheck {
-    /// The paths of the files; if there are none, the command just starts.
+    /// The paths of the files that the command names; if there are none, the command just starts.
     pub files: BTreeSet<String>,
+    /// The folder in which it runs, relative to the workspace.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub folder: String,
     /// The hashes with which it may start; `None` to report the contents instead of starting it.
     pub expected: Option<BTreeMap<String, Option<String>>>,
 }
@@ -41,21 +74,110 @@ pub fn hashes(seen: &SeenCode) -> BTreeMap<String, Option<String>> {
     seen.iter().map(|(path, file)| (path.clone(), hash(file))).collect()
 }
 
+/// Whether the command line of a check names files of git's repositories, whose settings are looked at.
+fn is_repository(path: &str) -> bool {
+    path == ".git" || path.ends_with("/.git")
+}
+
 impl CodeCheck {
-    /// Looks at the files in this folder. Returns their contents unless they are the expected ones.
-    pub(super) fn unexpected(&self, root: &Path) -> Option<SeenCode> {
+    /// Looks at the files in this folder. Returns their contents unless they are the expected ones. In an agent's copy
+    /// of the workspace, which is at `copy`, the files of the workspace itself are returned as well.
+    pub(super) fn unexpected(
+        &self,
+        workspace: &Path,
+        copy: Option<&str>,
+        agent_writers: impl Fn(Vec<String>) -> BTreeMap<String, Id>,
+    ) -> Option<SeenCode> {
         if self.files.is_empty() {
             return None;
         }
-        let seen: SeenCode = self.files.iter().map(|path| (path.clone(), look(&root.join(path)))).collect();
-        (self.expected.as_ref() != Some(&hashes(&seen))).then_some(seen)
+        let mut seen = match copy {
+            None => self.look_in(workspace),
+            Some(copy) => {
+                let in_copy = self.look_in(&workspace.join(copy));
+                let originals = in_copy.keys().filter(|path| !is_repository(path));
+                let originals: SeenCode =
+                    originals.map(|path| (path.clone(), look(workspace, path).map(|(file, _)| file))).collect();
+                in_copy.into_iter().map(|(path, file)| (format!("{copy}/{path}"), file)).chain(originals).collect()
+            }
+        };
+        if self.expected.as_ref() == Some(&hashes(&seen)) {
+            return None;
+        }
+        let there = seen.iter().filter(|(_, file)| file.is_some()).map(|(path, _)| path.clone()).collect();
+        for (path, agent) in agent_writers(there) {
+            if let Some(Some(file)) = seen.get_mut(&path) {
+                file.concern.get_or_insert(CodeConcern::WrittenBy(agent));
+            }
+        }
+        limit_texts(&mut seen);
+        Some(seen)
+    }
+
+    fn look_in(&self, root: &Path) -> SeenCode {
+        let folder = CodeFolder::of(root);
+        let (mut seen, mut texts) = (SeenCode::new(), BTreeMap::new());
+        for path in &self.files {
+            let found = match is_repository(path) {
+                true => repository_programs::look(root, path, &folder.repositories),
+                false => look(root, path).map(|(file, text)| {
+                    texts.insert(path.clone(), text);
+                    file
+                }),
+            };
+            seen.insert(path.clone(), found);
+        }
+        let loaded = folder.loaded_by(&texts, &self.files, &self.folder);
+        seen.extend(loaded.into_iter().map(|(path, file)| (path, Some(file))));
+        seen
     }
 }
 
-/// Reads a file. Links are followed, because their target is what runs.
-fn look(place: &Path) -> Option<SeenFile> {
-    let place = place.canonicalize().ok()?;
-    let metadata = place.metadata().ok().filter(std::fs::Metadata::is_file)?;
+/// Leaves out texts that are too much together, those of loaded files first.
+fn limit_texts(seen: &mut SeenCode) {
+    let mut files: Vec<&mut SeenFile> = seen.values_mut().flatten().collect();
+    files.sort_by_key(|file| file.is_loaded);
+    let mut bytes = 0;
+    for file in files {
+        bytes += file.text.len();
+        if bytes > MAX_TEXTS_BYTES {
+            (file.text, file.is_text_left_out) = (String::new(), true);
+        }
+    }
+}
+
+/// The beginning of a file as text, in which names of other files are looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct CodeText {
+    pub(super) text: String,
+    pub(super) is_binary: bool,
+    pub(super) is_executable: bool,
+}
+
+/// Reads a file of a folder. Links are followed, because their target is what runs.
+pub(super) fn look(root: &Path, path: &str) -> Option<(SeenFile, CodeText)> {
+    let place = root.join(path).canonicalize().ok()?;
+    let (hash, kept, metadata) = hash_and_beginning(&place, MAX_READ_BYTES)?;
+    let is_closed = WorkspacePath::new(path).map_or(true, |path| path.reach() == PathAccess::Closed);
+    let is_outside = root.canonicalize().map_or(true, |root| !place.starts_with(root));
+    let is_text_left_out = is_closed || is_outside || secret_by_name(path).is_some();
+    let beginning = &kept[..kept.len().min(MAX_TEXT_BYTES)];
+    let shown = if is_text_left_out { String::new() } else { String::from_utf8_lossy(beginning).into_owned() };
+    let text = CodeText {
+        is_binary: beginning.contains(&0),
+        is_executable: is_executable(&metadata),
+        text: String::from_utf8_lossy(&kept).into_owned(),
+    };
+    Some((SeenFile { hash, text: shown, is_text_left_out, ..SeenFile::default() }, text))
+}
+
+/// Returns the hash of a file; `None` if it cannot be read.
+pub(super) fn hash_of(place: &Path) -> Option<String> {
+    hash_and_beginning(place, 0).map(|(hash, ..)| hash)
+}
+
+fn hash_and_beginning(place: &Path, kept_at_most: usize) -> Option<(String, Vec<u8>, Metadata)> {
+    let metadata = place.metadata().ok().filter(Metadata::is_file)?;
     let mut file = File::open(place).ok()?.take(MAX_HASHED_BYTES);
     let (mut hasher, mut kept) = (blake3::Hasher::new(), Vec::new());
     let mut block = vec![0; 64 * 1024];
@@ -65,33 +187,88 @@ fn look(place: &Path) -> Option<SeenFile> {
             break;
         }
         hasher.update(&block[..count]);
-        kept.extend(&block[..count.min(MAX_TEXT_BYTES - kept.len())]);
+        kept.extend(&block[..count.min(kept_at_most - kept.len())]);
     }
     hasher.update(&metadata.len().to_le_bytes());
-    let text = String::from_utf8_lossy(&kept).into_owned();
-    Some(SeenFile { hash: hasher.finalize().to_hex().to_string(), text })
+    Some((hasher.finalize().to_hex().to_string(), kept, metadata))
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn nobody(_: Vec<String>) -> BTreeMap<String, Id> {
+        BTreeMap::new()
+    }
+
+    fn check(files: &[&str]) -> CodeCheck {
+        CodeCheck { files: files.iter().map(|path| (*path).to_owned()).collect(), ..CodeCheck::default() }
+    }
+
     #[test]
     fn a_command_starts_only_with_the_expected_code() {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let write = |text: &str| std::fs::write(folder.path().join("run.sh"), text).expect("it can be written");
-        let mut check = CodeCheck { files: ["run.sh".to_owned(), "none.sh".to_owned()].into(), expected: None };
+        let mut check = check(&["run.sh", "none.sh"]);
         write("echo one");
-        let seen = check.unexpected(folder.path()).expect("nothing is expected yet");
+        let unexpected = |check: &CodeCheck| check.unexpected(folder.path(), None, nobody);
+        let seen = unexpected(&check).expect("nothing is expected yet");
         assert_eq!(seen["run.sh"].as_ref().map(|file| &*file.text), Some("echo one"));
         assert_eq!(seen["none.sh"], None);
         check.expected = Some(hashes(&seen));
-        assert_eq!(check.unexpected(folder.path()), None);
+        assert_eq!(unexpected(&check), None);
         write("echo two");
-        assert!(check.unexpected(folder.path()).is_some_and(|now| now["run.sh"] != seen["run.sh"]));
+        assert!(unexpected(&check).is_some_and(|now| now["run.sh"] != seen["run.sh"]));
         write("echo one");
         std::fs::write(folder.path().join("none.sh"), "x").expect("it can be written");
-        assert!(check.unexpected(folder.path()).is_some(), "a new file may be run instead");
-        assert_eq!(CodeCheck::default().unexpected(folder.path()), None);
+        assert!(unexpected(&check).is_some(), "a new file may be run instead");
+        assert_eq!(unexpected(&CodeCheck::default()), None);
+    }
+
+    #[test]
+    fn what_the_code_loads_is_expected_too() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).expect("it can be written");
+        write("run.sh", ". ./lib.sh");
+        write("lib.sh", "echo one");
+        let mut check = check(&["run.sh"]);
+        let by_ada =
+            |paths: Vec<String>| paths.into_iter().filter(|path| path == "lib.sh").map(|path| (path, "ada".into()));
+        let seen = check.unexpected(folder.path(), None, |paths| by_ada(paths).collect());
+        let seen = seen.expect("nothing is expected yet");
+        let lib = seen["lib.sh"].as_ref().expect("it exists");
+        assert!(lib.is_loaded && lib.text == "echo one", "{lib:?}");
+        assert_eq!(lib.concern, Some(CodeConcern::WrittenBy("ada".into())));
+        check.expected = Some(hashes(&seen));
+        assert_eq!(check.unexpected(folder.path(), None, nobody), None);
+        write("lib.sh", "echo two");
+        assert!(check.unexpected(folder.path(), None, nobody).is_some());
+    }
+
+    #[test]
+    fn in_a_copy_both_files_are_looked_at_and_secrets_are_not_shown() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let copy = ".workshop/worktrees/ada/files";
+        std::fs::create_dir_all(folder.path().join(copy)).expect("folders can be made");
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).expect("it can be written");
+        write("run.sh", "echo one");
+        write(&format!("{copy}/run.sh"), ". ./.env");
+        write(&format!("{copy}/.env"), "KEY=secret");
+        let seen = check(&["run.sh"]).unexpected(folder.path(), Some(copy), nobody).expect("nothing is expected yet");
+        let text = |path: &str| seen[path].as_ref().map(|file| file.text.clone());
+        assert_eq!(text("run.sh").as_deref(), Some("echo one"));
+        assert_eq!(text(&format!("{copy}/run.sh")).as_deref(), Some(". ./.env"));
+        assert!(seen.values().flatten().all(|file| !file.text.contains("secret")), "{seen:?}");
+        assert!(seen[&format!("{copy}/.env")].as_ref().is_some_and(|file| file.is_text_left_out));
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! An external diff program, and what a repository names under a name of its own choice (filters, diff and merge
 //! drivers, aliases), cannot be switched off this way. Rules for git commands therefore only hold at the top of the
-//! workspace, whose `.git` no agent can write.
+//! workspace, whose `.git` no agent can write, and a person is asked where it names programs (`repository_programs`).
 
 /// Settings with the highest precedence. Bare repositories, whose files need no name that begins with a dot, are only
 /// used where a command names them.

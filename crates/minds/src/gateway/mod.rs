@@ -14,6 +14,7 @@ pub mod anthropic;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+mod code_references;
 pub mod command_code;
 #[cfg(target_os = "linux")]
 mod confined_start;
@@ -44,6 +45,7 @@ pub mod ledger;
 #[cfg(test)]
 mod ledger_tests;
 pub mod live_replies;
+mod loaded_code;
 mod local_proxy;
 pub mod mcp;
 pub mod mcp_forwarder;
@@ -68,6 +70,7 @@ pub mod provider;
 pub mod provider_trial;
 mod reasoning_models;
 pub mod redaction;
+mod repository_programs;
 mod request_queue;
 pub mod retry;
 pub mod sandbox;
@@ -108,7 +111,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, SeenCode, SeenFile};
+pub use command_code::{CodeCheck, CodeConcern, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};

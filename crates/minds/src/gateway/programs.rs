@@ -196,10 +196,11 @@ impl ProgramPlace {
 
 /// Runs a program to its end, and finds out what it changed.
 pub(super) async fn run(mut order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> ProgramEnded {
+    let observer = order.observer.clone();
     let observed = begin_observing(order.observer.take(), true).await;
     let begun = Instant::now();
     let id = order.id.clone();
-    let ended = run_in(order, place, cancel).await;
+    let ended = run_in(order, observer, place, cancel).await;
     let secs = begun.elapsed().as_secs_f64();
     let changed = end_observing(observed).await;
     match ended {
@@ -223,10 +224,20 @@ pub(super) async fn end_observing(observed: Option<ObservedProgram>) -> ChangedB
 
 type Ran = (ProgramEnd, String, String);
 
-async fn run_in(order: ProgramOrder, place: ProgramPlace, cancel: CancellationToken) -> Result<Ran, String> {
+async fn run_in(
+    order: ProgramOrder,
+    observer: Option<ProgramObserver>,
+    place: ProgramPlace,
+    cancel: CancellationToken,
+) -> Result<Ran, String> {
     let ProgramOrder { words, root, folder, timeout_secs, settings, code, .. } = order;
     if let Some(workspace) = place.workspace.clone().filter(|_| !code.files.is_empty()) {
-        let looked = tokio::task::spawn_blocking(move || code.unexpected(&workspace)).await;
+        let copy = root.clone();
+        let look = move || {
+            let writers = |paths| observer.as_ref().map(|files| files.agent_writers(paths)).unwrap_or_default();
+            code.unexpected(&workspace, copy.as_deref(), writers)
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
         if let Some(seen) = looked.map_err(|_| "the files that it runs cannot be read".to_owned())? {
             return Ok((ProgramEnd::Seen(seen), String::new(), String::new()));
         }

@@ -71,6 +71,9 @@ pub struct Call {
     /// The contents of the files that the command of the call would run, once they were looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Box<SeenCode>>,
+    /// Whether they were looked at since a person last decided about the call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_code_current: bool,
     /// How often they were looked at.
     #[serde(default)]
     pub looks: u32,
@@ -118,6 +121,7 @@ impl Call {
             order: None,
             plan: None,
             code: None,
+            is_code_current: false,
             looks: 0,
             question: None,
             sampling: None,

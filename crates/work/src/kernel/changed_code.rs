@@ -20,17 +20,22 @@ impl Kernel {
             Decision::Allow => Vec::new(),
             Decision::Ask { rules, .. } => rules,
         };
+        // The changes are shown whole, however many other reasons there are.
+        let others = Some(ask_rules::because(&rules)).filter(|others| !others.is_empty());
+        let why: Vec<String> = others.into_iter().chain(changes.iter().map(|rule| rule.source.because())).collect();
         rules.extend(changes);
-        Decision::Ask { why: ask_rules::because(&rules), rules }
+        Decision::Ask { why: why.join(", and "), rules }
     }
 
-    /// Applies a look at the files that a call would run, after which the gate decides about it again.
+    /// Applies a look at the files that a call would run, after which the gate decides about it again. A permission for
+    /// exactly these files stays.
     pub(super) fn note_code(&mut self, (key, turn, index): (ActivationKey, u32, usize), seen: SeenCode) {
         self.known_code.note(&seen);
         let Some(call) = self.running_call_mut(key, turn, index) else { return };
+        call.is_allowed &= call.code.as_deref() == Some(&seen);
         call.code = Some(Box::new(seen));
         call.looks += 1;
-        (call.is_allowed, call.order) = (false, None);
+        (call.is_code_current, call.order) = (true, None);
         call.progress = CallProgress::Pending;
         if let Some(activation) = self.activations.get_mut(&key) {
             activation.is_unwritten = true;

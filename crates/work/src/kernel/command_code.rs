@@ -8,25 +8,51 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::base::text::{one_line, truncate};
 use crate::gate::{AskRule, AskSource, TouchKind};
-use crate::gateway::{SeenCode, SeenFile};
+use crate::gateway::{CodeConcern, SeenCode, SeenFile};
+use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 
 /// The maximum number of files whose contents are kept.
-const MAX_FILES: usize = 1_000;
-/// The maximum length of a changed line in a question, and the number of such lines.
+const MAX_FILES: usize = 2_000;
+/// The maximum length of a changed line in a question, and the number of such lines of a file.
 const LINE_CHARS: usize = 120;
 const MAX_LINES: usize = 4;
+/// The number of changed files of which lines are shown; of more files, their names are.
+const MAX_SHOWN: usize = 8;
+/// The number of changed files that are named.
+const MAX_NAMED: usize = 40;
 
 /// The contents of the files that commands ran, or that a person was asked about, by path. Contents seen first count as
-/// those that a rule was written for.
+/// those that a rule was written for, unless they are of some concern.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KnownCode(BTreeMap<String, Option<SeenFile>>);
 
+/// The files of a look that the command would run. In an agent's copy of the workspace, the files of the workspace itself
+/// are only there to compare.
+fn run_files(seen: &SeenCode) -> impl Iterator<Item = (&String, Option<&SeenFile>)> {
+    let has_copies = seen.keys().any(|path| original_of(path).is_some());
+    let files = seen.iter().filter(move |(path, _)| original_of(path).is_some() == has_copies);
+    files.map(|(path, file)| (path, file.as_ref()))
+}
+
+/// The path in the workspace of a file in an agent's copy; `None` for other files.
+fn original_of(path: &str) -> Option<&str> {
+    let below = path.strip_prefix(".workshop/")?.strip_prefix(WORKTREES)?.strip_prefix('/')?;
+    below.split_once('/')?.1.strip_prefix(COPY)?.strip_prefix('/')
+}
+
 impl KnownCode {
-    /// Adds the contents of files that were never seen.
+    /// Adds the contents of files that were never seen, unless a person has to know something about them first. What a
+    /// known file loads for the first time may have been created to be loaded, so a person has to see that as well.
     pub(super) fn note(&mut self, seen: &SeenCode) {
-        for (path, file) in seen {
-            if !self.0.contains_key(path) && self.0.len() < MAX_FILES {
+        let is_named = |file: &SeenFile| !file.is_loaded && file.concern.is_none();
+        let is_known = |path: &str| self.0.get(path).is_some_and(Option::is_some);
+        let files: Vec<(&String, &Option<SeenFile>)> =
+            seen.iter().filter(|(path, _)| original_of(path).is_none()).collect();
+        let has_run = files.iter().any(|(path, file)| (*file).as_ref().is_some_and(is_named) && is_known(path));
+        for (path, file) in files {
+            let is_open = file.as_ref().is_some_and(|file| file.concern.is_some() || file.is_loaded && has_run);
+            if !is_open && !self.0.contains_key(path) && self.0.len() < MAX_FILES {
                 self.0.insert(path.clone(), file.clone());
             }
         }
@@ -34,9 +60,9 @@ impl KnownCode {
 
     /// Replaces the contents of files whose command is executed, because a person or a rule allowed exactly these.
     pub(super) fn allow(&mut self, seen: &SeenCode) {
-        for (path, file) in seen {
-            if let Some(known) = self.0.get_mut(path) {
-                known.clone_from(file);
+        for (path, file) in run_files(seen) {
+            if self.0.contains_key(path) || self.0.len() < MAX_FILES {
+                self.0.insert(path.clone(), file.cloned());
             }
         }
         self.note(seen);
@@ -44,31 +70,76 @@ impl KnownCode {
 
     /// The rules that require approval because a file is not as it was when it was last allowed.
     pub(super) fn changes(&self, seen: &SeenCode, target: &str) -> Vec<AskRule> {
-        let changed = seen.iter().filter_map(|(path, now)| {
-            // A file that was not kept may have changed.
-            let before =
-                self.0.get(path).cloned().unwrap_or_else(|| (self.0.len() < MAX_FILES).then(|| now.clone())?);
-            let hash = |file: &Option<SeenFile>| file.as_ref().map(|file| file.hash.clone());
-            (hash(&before) != hash(now)).then(|| described(path, before.as_ref(), now.as_ref()))
-        });
+        let hash = |file: Option<&SeenFile>| file.map(|file| file.hash.clone());
+        let mut changed: Vec<Change<'_>> = Vec::new();
+        for (path, now) in run_files(seen) {
+            let known = [self.0.get(path), original_of(path).and_then(|original| self.0.get(original))];
+            let mut known = known.into_iter().flatten().map(Option::as_ref).peekable();
+            let newest = known.peek().copied();
+            let is_new = now.is_some_and(|now| now.is_loaded || now.concern.is_some());
+            let is_same = match newest {
+                // A repository that names no programs any more.
+                Some(Some(SeenFile { concern: Some(CodeConcern::NamesPrograms), .. })) if now.is_none() => true,
+                Some(_) => known.any(|before| hash(before) == hash(now)),
+                // A file that was not kept may have changed.
+                None => now.is_none() || !is_new && self.0.len() < MAX_FILES,
+            };
+            if !is_same {
+                changed.push(Change { path: original_of(path).unwrap_or(path), before: newest, now });
+            }
+        }
+        let named =
+            changed.iter().enumerate().take(MAX_NAMED).map(|(index, change)| change.described(index < MAX_SHOWN));
+        let more = changed.len().saturating_sub(MAX_NAMED);
+        let more = (more > 0).then(|| format!("{more} more files that it runs are not as they were"));
         let rule = |why| AskRule {
             source: AskSource::EachTime { why },
             kind: TouchKind::PROCESS_RUN,
             target: target.to_owned(),
         };
-        changed.map(rule).collect()
+        named.chain(more).map(rule).collect()
     }
 }
 
-/// Describes a change, such as "tools/run.sh changed since it was last allowed or shown (+1 −1: -echo a +echo b)".
-fn described(path: &str, before: Option<&SeenFile>, now: Option<&SeenFile>) -> String {
-    let (old, new) = (before.map_or("", |file| &file.text), now.map_or("", |file| &file.text));
-    let what = match (before, now) {
-        (None, _) => "was created",
-        (_, None) => "was removed",
-        _ => "changed",
-    };
-    let diff = TextDiff::from_lines(old, new);
+/// A file that is not as it was when it was last allowed.
+struct Change<'a> {
+    path: &'a str,
+    /// What was allowed; `None` if nothing was.
+    before: Option<Option<&'a SeenFile>>,
+    now: Option<&'a SeenFile>,
+}
+
+impl Change<'_> {
+    /// Describes the change, such as "tools/run.sh, which it runs, changed since it was last allowed or shown (+1 −1:
+    /// -echo a +echo b)".
+    fn described(&self, has_lines: bool) -> String {
+        let Self { path, before, now } = self;
+        let how = if now.or(before.flatten()).is_some_and(|file| file.is_loaded) { "loads" } else { "runs" };
+        let since = "since it was last allowed or shown";
+        let concern = now.and_then(|now| now.concern.as_ref());
+        let what = match (before, concern) {
+            (_, Some(CodeConcern::NamesPrograms)) => {
+                let lines = now.map_or("", |now| &now.text);
+                let lines: Vec<&str> = lines.lines().take(MAX_NAMED).collect();
+                return format!("the repository's own settings name programs that git may run: {}", lines.join("; "));
+            }
+            (None, Some(CodeConcern::WrittenBy(agent))) => format!("was written by {agent} and not allowed yet"),
+            (None, None) => format!("is loaded for the first time {since}"),
+            (Some(None), _) => format!("was created {since}"),
+            (Some(_), _) if now.is_none() => format!("was removed {since}"),
+            (Some(_), _) => format!("changed {since}"),
+        };
+        let lines = if has_lines { format!(" ({})", lines_of(before.flatten(), *now)) } else { String::new() };
+        format!("{path}, which it {how}, {what}{lines}")
+    }
+}
+
+/// The changed lines of a file, as far as its text is kept.
+fn lines_of(before: Option<&SeenFile>, now: Option<&SeenFile>) -> String {
+    if [before, now].into_iter().flatten().any(|file| file.is_text_left_out) {
+        return "its text is not shown".to_owned();
+    }
+    let diff = TextDiff::from_lines(before.map_or("", |file| &file.text), now.map_or("", |file| &file.text));
     let (mut added, mut removed, mut lines) = (0, 0, Vec::new());
     for change in diff.iter_all_changes() {
         let sign = match change.tag() {
@@ -83,7 +154,7 @@ fn described(path: &str, before: Option<&SeenFile>, now: Option<&SeenFile>) -> S
     }
     // Only the beginning of a long file is kept.
     let lines = if lines.is_empty() { "beyond its beginning".to_owned() } else { lines.join(" ") };
-    format!("{path}, which it runs, {what} since it was last allowed or shown (+{added} \u{2212}{removed}: {lines})")
+    format!("+{added} \u{2212}{removed}: {lines}")
 }
 
 #[cfg(test)]
@@ -91,8 +162,23 @@ mod tests {
     use super::*;
 
     fn seen(path: &str, text: Option<&str>) -> SeenCode {
-        let file = text.map(|text| SeenFile { hash: format!("hash of {text}"), text: text.to_owned() });
-        [(path.to_owned(), file)].into()
+        [(path.to_owned(), text.map(file))].into()
+    }
+
+    fn file(text: &str) -> SeenFile {
+        SeenFile { hash: format!("hash of {text}"), text: text.to_owned(), ..SeenFile::default() }
+    }
+
+    fn loaded(path: &str, text: &str) -> SeenCode {
+        [(path.to_owned(), Some(SeenFile { is_loaded: true, ..file(text) }))].into()
+    }
+
+    fn both(one: SeenCode, other: SeenCode) -> SeenCode {
+        one.into_iter().chain(other).collect()
+    }
+
+    fn reasons(known: &KnownCode, seen: &SeenCode) -> Vec<String> {
+        known.changes(seen, "x").iter().map(|rule| rule.source.because()).collect()
     }
 
     #[test]
@@ -122,5 +208,93 @@ mod tests {
         assert_eq!(known.changes(&seen("a", Some("one")), "a").len(), 1, "nor does it change back unasked");
         known.note(&seen("b", None));
         assert!(known.changes(&seen("b", Some("x")), "b")[0].source.because().contains("was created"));
+    }
+
+    #[test]
+    fn what_a_known_script_loads_later_is_asked_about() {
+        let mut known = KnownCode::default();
+        let script = || seen("run.sh", Some(". lib.sh"));
+        let first = both(script(), loaded("lib.sh", "echo one"));
+        known.note(&first);
+        assert_eq!(known.changes(&first, "x"), [], "what was there first is what the rule was written for");
+        let changed = both(script(), loaded("lib.sh", "echo two"));
+        assert!(reasons(&known, &changed)[0].contains("lib.sh, which it loads, changed since"));
+        let more = both(first.clone(), loaded("json.py", "print()"));
+        known.note(&more);
+        assert!(reasons(&known, &more)[0].contains("json.py, which it loads, is loaded for the first time"));
+        // Nor does a new argument make it new.
+        let argument = both(more.clone(), seen("out.txt", None));
+        known.note(&argument);
+        assert_eq!(known.changes(&argument, "x").len(), 1);
+        known.allow(&argument);
+        assert_eq!(known.changes(&argument, "x"), []);
+    }
+
+    #[test]
+    fn what_an_agent_wrote_before_it_ever_ran_is_asked_about_once() {
+        let mut known = KnownCode::default();
+        let written = SeenFile { is_loaded: true, concern: Some(CodeConcern::WrittenBy("ada".into())), ..file("x") };
+        let all = both(seen("run.sh", Some(". lib.sh")), [("lib.sh".to_owned(), Some(written))].into());
+        known.note(&all);
+        assert!(reasons(&known, &all)[0].contains("was written by ada"), "{:?}", reasons(&known, &all));
+        known.allow(&all);
+        assert_eq!(known.changes(&all, "x"), []);
+    }
+
+    #[test]
+    fn programs_that_a_repository_names_are_asked_about_once() {
+        let mut known = KnownCode::default();
+        let names = |text: &str| -> SeenCode {
+            let concern = Some(CodeConcern::NamesPrograms);
+            [(".git".to_owned(), Some(SeenFile { concern, ..file(text) }))].into()
+        };
+        known.note(&seen(".git", None));
+        assert_eq!(known.changes(&seen(".git", None), "x"), [], "an ordinary repository asks nothing");
+        let one = names(".git/config: diff.external = x");
+        known.note(&one);
+        assert!(reasons(&known, &one)[0].contains("programs that git may run: .git/config: diff.external = x"));
+        known.allow(&one);
+        assert_eq!(known.changes(&one, "x"), []);
+        assert_eq!(known.changes(&names("diff.external = y"), "x").len(), 1);
+    }
+
+    #[test]
+    fn code_in_a_copy_is_that_of_the_workspace_or_was_allowed_there() {
+        let copy = ".workshop/worktrees/ada/files/run.sh";
+        let look = |original: &str, text: &str| both(seen("run.sh", Some(original)), seen(copy, Some(text)));
+        let mut known = KnownCode::default();
+        known.note(&look("one", "one"));
+        assert_eq!(known.changes(&look("one", "one"), "x"), []);
+        let changed = look("one", "two");
+        known.note(&changed);
+        let why = reasons(&known, &changed);
+        assert!(why.len() == 1 && why[0].contains("run.sh, which it runs, changed") && why[0].contains("-one +two"));
+        known.allow(&changed);
+        assert_eq!(known.changes(&changed, "x"), []);
+        assert_eq!(known.changes(&look("one", "one"), "x"), []);
+        assert_eq!(known.changes(&seen("run.sh", Some("two")), "x").len(), 1, "it holds in the copy only");
+        let mut unknown = KnownCode::default();
+        unknown.note(&changed);
+        assert_eq!(unknown.changes(&changed, "x").len(), 1, "what the agent changed first was never allowed");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_what_was_allowed_or_seen_first_runs_unasked(
+            steps in proptest::collection::vec((0..3usize, 0..3usize, proptest::bool::ANY), 1..40),
+        ) {
+            let mut known = KnownCode::default();
+            let mut allowed: BTreeMap<usize, usize> = BTreeMap::new();
+            for (path, text, is_allowed) in steps {
+                let look = seen(&format!("{path}.sh"), Some(&text.to_string()));
+                known.note(&look);
+                let last = *allowed.entry(path).or_insert(text);
+                proptest::prop_assert_eq!(known.changes(&look, "x").is_empty(), last == text);
+                if is_allowed {
+                    known.allow(&look);
+                    allowed.insert(path, text);
+                }
+            }
+        }
     }
 }

@@ -1,8 +1,6 @@
 //! Carries out the kernel's actions: calls agents to work, sends model requests, and orders the tool calls that the
 //! gate allows.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use super::access::{LOGGED_CHARS, RoomAccess};
@@ -26,8 +24,9 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    COMMANDS, CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
-    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look, result_text,
+    COMMANDS, CallAnswer, FILES, OWN_TOOLS, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage,
+    ToolOrder, ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look,
+    looking_at_code, result_text,
 };
 use crate::workspace::trust::{TrustAdded, Widening};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
@@ -40,7 +39,7 @@ const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remov
 /// The prefix of the source of problems with the changes of an agent's copy.
 const UNMERGED_OF: &str = "not merged: ";
 /// The maximum number of files of a command that are looked at.
-const MAX_CODE_FILES: usize = 64;
+const MAX_CODE_FILES: usize = 256;
 /// The maximum length in characters of a tool's progress text.
 const PROGRESS_CHARS: usize = 200;
 
@@ -168,12 +167,12 @@ impl RoomAccess<'_, '_> {
         }
         let now = self.now_secs();
         kernel.end_grants(now);
-        if !matches!(decision, Some(Decision::Deny { .. })) && call.code.is_none() {
-            let files = code_of(&plan, &bounds);
-            if !files.is_empty() {
-                let look = checking_code(plan, &CodeCheck { files, expected: None });
-                return self.order(kernel, (&one, None), at, &call.call, look, bounds.file_rights(), record);
-            }
+        let is_denied = matches!(decision, Some(Decision::Deny { .. }));
+        let code = code_of(&plan);
+        if !is_denied && !code.files.is_empty() && must_look(&call, &plan) && self.tools.has_executor(COMMANDS) {
+            let worktree = bounds.has_worktree().then(|| one.agent.clone());
+            let look = looking_at_code(&plan, &code);
+            return self.order(kernel, (&one, worktree), at, &call.call, look, bounds.file_rights(), record);
         }
         match decision {
             None | Some(Decision::Allow) => {}
@@ -197,8 +196,7 @@ impl RoomAccess<'_, '_> {
             None => plan,
             Some(seen) => {
                 kernel.known_code.allow(seen);
-                let (files, expected) = (seen.keys().cloned().collect(), Some(hashes(seen)));
-                checking_code(plan, &CodeCheck { files, expected })
+                checking_code(plan, &CodeCheck { expected: Some(hashes(seen)), ..code })
             }
         };
         self.execute(kernel, outbox, (at, &one, &call.call), plan, bounds, record);
@@ -584,15 +582,25 @@ impl RoomAccess<'_, '_> {
     }
 }
 
-/// The files whose code a call would run. In the agent's own copy of the workspace, the code is the agent's.
-fn code_of(plan: &ToolPlan, bounds: &Bounds) -> BTreeSet<String> {
-    let is_command = *plan.executor == *COMMANDS && !bounds.has_worktree();
-    let commands = plan.touches.iter().filter(|touch| is_command && touch.kind == TouchKind::PROCESS_RUN);
-    let files = commands.flat_map(|touch| match &touch.becomes {
-        TouchEffect::RunsIn { folder } => commands::code_files_of_line(&touch.target, folder),
-        _ => BTreeSet::new(),
-    });
-    files.take(MAX_CODE_FILES).collect()
+/// The files whose code a call would run: of a command, a terminal of a coding agent, or a program that such an agent
+/// asks to run itself.
+fn code_of(plan: &ToolPlan) -> CodeCheck {
+    let runs = [COMMANDS, OWN_TOOLS].contains(&&*plan.executor);
+    let mut check = CodeCheck::default();
+    for touch in plan.touches.iter().filter(|touch| runs && touch.kind == TouchKind::PROCESS_RUN) {
+        if let TouchEffect::RunsIn { folder } = &touch.becomes {
+            check.files.extend(commands::code_files_of_line(&touch.target, folder).into_iter().take(MAX_CODE_FILES));
+            check.folder.clone_from(folder);
+        }
+    }
+    check
+}
+
+/// Whether the files that a call runs have to be looked at before the gate decides. Commands compare them once more when
+/// they start; programs of coding agents do not, so that is done after a person has allowed them.
+fn must_look(call: &Call, plan: &ToolPlan) -> bool {
+    let is_compared_later = *plan.executor == *COMMANDS;
+    call.code.is_none() || call.is_allowed && !call.is_code_current && !is_compared_later
 }
 
 /// A person's decision about a tool call.

@@ -378,7 +378,7 @@ impl Kernel {
         self.is_unsettled = true;
         match refusal {
             None => {
-                call.is_allowed = true;
+                (call.is_allowed, call.is_code_current) = (true, false);
                 call.progress = CallProgress::Pending;
                 true
             }

@@ -71,9 +71,21 @@ impl CommandOrder {
     }
 }
 
-/// The plan of a command that first does this with the files that it runs.
+/// The plan to look at the files that a call runs, instead of carrying it out.
+pub fn looking_at_code(plan: &ToolPlan, code: &CodeCheck) -> ToolPlan {
+    if *plan.executor == *COMMANDS {
+        return checking_code(plan.clone(), code);
+    }
+    let order = CommandOrder { words: Vec::new(), cwd: String::new(), timeout_secs: None, code: code.clone() };
+    let order = serde_json::to_value(order).expect("an order is plain data with text keys");
+    ToolPlan { executor: COMMANDS.into(), work: Work::Order { order }, ..plan.clone() }
+}
+
+/// The plan of a command that first does this with the files that it runs. Other plans stay as they are.
 pub fn checking_code(mut plan: ToolPlan, code: &CodeCheck) -> ToolPlan {
-    if let Work::Order { order: Value::Object(order) } = &mut plan.work {
+    if let Work::Order { order: Value::Object(order) } = &mut plan.work
+        && *plan.executor == *COMMANDS
+    {
         order.insert("code".to_owned(), json!(code));
     }
     plan
@@ -173,7 +185,8 @@ pub(super) fn keep_copies(
     mut files: MessageWriter<FileOrder>,
 ) {
     for outcome in outcomes.read().filter(|outcome| outcome.news.is_final()) {
-        if let Some(order) = under_way.get(outcome.key).filter(|order| *order.plan.executor == *COMMANDS) {
+        let is_run = |order: &&ToolOrder| *order.plan.executor == *COMMANDS && !is_look(&order.plan);
+        if let Some(order) = under_way.get(outcome.key).filter(is_run) {
             files.write_batch(file_order(order, KEEP, format!("run {}", order.plan.doing.target)));
         }
     }
@@ -247,7 +260,10 @@ pub(super) fn execute_orders(
             Some(command) if is_first_look && !command.only_looks() => OrderReport::Aborted {
                 why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
             },
-            Some(_) if order.worktree.is_some() && is_opened.is_none() => {
+            // The copy of a look was opened before the workshop was stopped, or the look finds out that it was not.
+            Some(command)
+                if order.worktree.is_some() && is_opened.is_none() && !(is_first_look && command.only_looks()) =>
+            {
                 begun.waiting.insert(order.key);
                 continue;
             }

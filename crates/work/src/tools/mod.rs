@@ -38,7 +38,7 @@ mod web;
 
 pub use coding_agent_tools::OWN_TOOLS;
 pub use collaboration::{COLLABORATION, CollaborationOrder, Condition};
-pub use commands::{COMMANDS, EXECUTE_COMMAND, checking_code, is_look};
+pub use commands::{COMMANDS, EXECUTE_COMMAND, checking_code, is_look, looking_at_code};
 pub use desk::{DESK, DeskOrder, PLANNER, TaskDraft, TaskUpdate};
 pub use document_tools::DOCUMENT_TOOLS;
 pub use hand_over::{Expected, Terms};

@@ -20,6 +20,7 @@ use super::running_programs::{
 };
 use super::service_events::{OutsideChange, ProgramChange, ServiceEvent};
 use crate::base::hash::content_hash;
+use crate::base::ids::is_reserved;
 use crate::base::{Author, Id};
 use crate::safe_fs::{EntryKind, EntryMetadata};
 use crate::store::{Durability, FileHead, StoreError, VersionDraft};
@@ -70,6 +71,17 @@ impl Executor {
     /// Ends the attribution of changes to a program, without examining the files.
     pub(super) fn forget_program(&mut self, number: u64) {
         self.programs.running.retain(|program| program.number != number);
+    }
+
+    /// The agents that wrote the present texts of these files, themselves or with their programs. Files whose history
+    /// cannot be read are left out.
+    pub(super) fn agent_writers(&self, paths: Vec<String>) -> BTreeMap<String, Id> {
+        let writer = |path: &String| {
+            let head = self.heads.get(path).filter(|head| head.is_there)?;
+            let author = self.versions.author(head.file, head.version).ok().flatten()?;
+            (!is_reserved(&author)).then(|| Id::from(author))
+        };
+        paths.into_iter().filter_map(|path| Some((writer(&path)?, path))).map(|(agent, path)| (path, agent)).collect()
     }
 
     /// Keeps the texts of files without a history. Texts that are kept already and look unchanged are not read again.

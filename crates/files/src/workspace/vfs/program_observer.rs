@@ -1,5 +1,7 @@
 //! Observes which files a program of an agent changes, for those who start the program.
 
+use std::collections::BTreeMap;
+
 use super::index::now_ns;
 use super::running_programs::{ChangedByProgram, ProgramOwner};
 use super::service::FileHandle;
@@ -17,6 +19,11 @@ impl ProgramObserver {
     /// Creates an observer for a program of an agent.
     pub fn new(files: FileHandle, author: Author, activation: Option<Id>) -> Self {
         Self { files, owner: ProgramOwner { author, activation, is_confined: false } }
+    }
+
+    /// Returns the agents that wrote the present texts of these files, by path. Nobody, if the workspace was closed.
+    pub fn agent_writers(&self, paths: Vec<String>) -> BTreeMap<String, Id> {
+        self.files.agent_writers(paths).unwrap_or_default()
     }
 
     /// Examines all files before the program starts. Returns `None` if the workspace was closed.

@@ -23,7 +23,7 @@ use super::service_events::{ServiceEvent, ServiceEventQueue};
 use super::user_changes::NewFile;
 use super::watcher::{FileEvent, Watcher};
 use super::worktrees::Worktrees;
-use crate::base::{Author, Problem};
+use crate::base::{Author, Id, Problem};
 
 /// The maximum number of orders in the service's queue; more wait in the world.
 pub(super) const ORDERS_WAITING: usize = 256;
@@ -116,6 +116,11 @@ enum Command {
     },
     /// No more changes belong to this program.
     ForgetProgram(u64),
+    /// The reply says which agents wrote the present texts of these files.
+    AgentWriters {
+        paths: Vec<String>,
+        reply: Sender<BTreeMap<String, Id>>,
+    },
     /// Stop, after all earlier commands.
     Stop,
 }
@@ -174,6 +179,13 @@ impl FileHandle {
     pub(super) fn end_program(&self, number: u64, ended_ns: i64) -> Option<ChangedByProgram> {
         let (reply, replied) = bounded(1);
         self.0.send(Command::EndProgram { number, ended_ns, reply }).ok()?;
+        replied.recv().ok()
+    }
+
+    /// Returns the agents that wrote the present texts of these files, by path.
+    pub(super) fn agent_writers(&self, paths: Vec<String>) -> Option<BTreeMap<String, Id>> {
+        let (reply, replied) = bounded(1);
+        self.0.send(Command::AgentWriters { paths, reply }).ok()?;
         replied.recv().ok()
     }
 
@@ -503,6 +515,10 @@ impl ServiceState {
                 self.listen();
             }
             Command::ForgetProgram(number) => self.files.forget_program(number),
+            Command::AgentWriters { paths, reply } => {
+                // If nobody waits any more, there is nothing to tell.
+                let _ = reply.send(self.files.agent_writers(paths));
+            }
             Command::Flush(reply) => {
                 // As above: the saves are on disk anyway.
                 let _ = reply.send(self.saves.write_all_settled(&mut self.files));

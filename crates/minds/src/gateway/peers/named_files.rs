@@ -4,17 +4,14 @@
 //! files that such a file loads are unknown here.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
+use super::super::command_code::hash_of;
 use super::super::shell_words::parts;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::file_name;
 use crate::workspace::vfs::WorkspacePath;
 
-/// The number of bytes from which a file is identified by its first part and its length.
-const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// How deep commands may stand within the words of a command: `sh -c "sh -c '…'"`.
 const MAX_DEPTH: usize = 3;
 /// Extensions of files that are never code or configuration.
@@ -142,15 +139,6 @@ pub(super) fn contents(server: &McpServer, workspace: &Path) -> BTreeMap<String,
         }
     }
     files
-}
-
-fn hash_of(place: &Path) -> Option<String> {
-    let file = File::open(place).ok()?;
-    let length = file.metadata().ok()?.len();
-    let mut hasher = blake3::Hasher::new();
-    std::io::copy(&mut file.take(MAX_BYTES), &mut hasher).ok()?;
-    hasher.update(&length.to_le_bytes());
-    Some(hasher.finalize().to_hex().to_string())
 }
 
 #[cfg(test)]

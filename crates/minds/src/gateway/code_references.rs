@@ -1,0 +1,374 @@
+//! The files that a script, a module or a build file may load, as far as its text names them: sourced scripts, imported
+//! and required modules, included parts, and scripts that it starts. Pure.
+//!
+//! Errs on the side of too many, since a name only counts where such a file exists. What a text composes of variables
+//! alone, and installed packages, are unknown here.
+
+use std::collections::BTreeSet;
+
+use crate::base::paths::file_name;
+
+/// The maximum length of a name in bytes.
+const MAX_NAME_BYTES: usize = 300;
+/// The maximum number of names in one text.
+const MAX_REFERENCES: usize = 2_000;
+
+/// Extensions of files that are code for an interpreter or a build tool, without the languages that are compiled.
+#[rustfmt::skip]
+const CODE_EXTENSIONS: &[&str] = &[
+    "ash", "awk", "bash", "bat", "cgi", "cjs", "cmake", "cmd", "coffee", "cts", "fish", "gradle", "groovy", "jl",
+    "js", "jsx", "ksh", "kts", "lua", "mak", "mjs", "mk", "mts", "nix", "php", "phtml", "pl", "pm", "ps1", "psm1",
+    "pth", "py", "pyw", "rake", "rb", "sed", "sh", "tcl", "ts", "tsx", "zsh",
+];
+/// Names of files from which programs take what they run.
+#[rustfmt::skip]
+const CODE_NAMES: &[&str] = &[
+    ".babelrc", ".bashrc", ".eslintrc.json", ".mocharc.json", ".mocharc.yml", ".profile", "BUILD", "BUILD.bazel",
+    "CMakeLists.txt", "Cargo.toml", "Dockerfile", "GNUmakefile", "Gemfile", "Jenkinsfile", "Justfile", "Makefile",
+    "Procfile", "Rakefile", "Taskfile.yml", "Vagrantfile", "WORKSPACE", "build.ninja", "build.rs", "build.xml",
+    "deno.json", "justfile", "makefile", "meson.build", "mix.exs", "package.json", "pom.xml", "pyproject.toml",
+    "pytest.ini", "setup.cfg", "tox.ini", "tsconfig.json",
+];
+/// Words after which a name is loaded or started, whatever it looks like.
+#[rustfmt::skip]
+const LOADERS: &[&str] = &[
+    ".", "-include", "__import__", "add_subdirectory", "apply", "ash", "autoload", "bash", "build", "bun", "chmod",
+    "dash", "deno", "do", "dofile", "eval", "exec", "execFile", "execFileSync", "execSync", "extends", "fork", "from",
+    "import", "import_module", "importlib", "include", "include_once", "jest", "ksh", "load", "load_source",
+    "loadfile", "loadstring", "lua", "mocha", "node", "nodejs", "perl", "php", "preset", "pypy3", "python", "python2",
+    "python3", "register", "require", "require_once", "require_relative", "resolve", "ruby", "run", "run_module",
+    "run_path", "runpy", "setupFiles", "sh", "sinclude", "source", "spawn", "spawnSync", "subdir", "subprocess",
+    "system", "ts-node", "tsx", "use", "vitest", "zsh",
+];
+/// Words between a loader and the name that it loads: `source "$(dirname "$0")/lib"`, `require(path.join('lib'))`.
+#[rustfmt::skip]
+const TRANSPARENT: &[&str] = &[
+    "BASH_SOURCE", "HERE", "Path", "__DIR__", "__dirname", "__file__", "abspath", "cd", "dirname", "file", "join",
+    "meta", "open", "parent", "path", "pwd", "readlink", "realpath", "url",
+];
+/// What a name may lack at its end where it is loaded.
+#[rustfmt::skip]
+const ENDINGS: &[&str] = &[
+    ".sh", ".bash", ".py", "/__init__.py", "/__main__.py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx",
+    ".tsx", "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/package.json", ".rb", ".pm", ".pl", ".lua",
+    "/init.lua", ".php", ".mk", "/Makefile", "/makefile", "/GNUmakefile", ".cmake", "/CMakeLists.txt", "/meson.build",
+    ".gradle", "/Cargo.toml", "/build.rs",
+];
+/// Options whose value is loaded.
+#[rustfmt::skip]
+const LOADING_OPTIONS: &[&str] = &[
+    "--config", "--directory", "--file", "--import", "--init-file", "--loader", "--makefile", "--preload", "--prefix",
+    "--project", "--rcfile", "--require", "-C", "-I", "-c", "-f", "-m", "-r",
+];
+
+/// A name that a text gives to a file which it may load.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct CodeReference {
+    /// The paths that it may mean, with `/` between parts, relative to an unknown folder. They may be patterns.
+    pub(super) paths: Vec<String>,
+    /// Whether the file is loaded or started, so that it is code whatever it looks like.
+    pub(super) is_loaded: bool,
+    /// Whether the name says enough to look for such a file in every folder.
+    pub(super) is_distinct: bool,
+}
+
+/// The language of a text, as far as it matters to names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Language {
+    Python,
+    JavaScript,
+    Perl,
+    Make,
+    Cargo,
+    Other,
+}
+
+impl Language {
+    fn of(path: &str, text: &str) -> Self {
+        let name = file_name(path);
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
+        let is = |extensions: &[&str], program: &str| extensions.contains(&&*extension) || shebang.contains(program);
+        match () {
+            () if is(&["py", "pyw", "pth"], "python") => Self::Python,
+            () if is(&["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "json", "coffee"], "node") => {
+                Self::JavaScript
+            }
+            () if is(&["pl", "pm"], "perl") => Self::Perl,
+            () if is(&["mk", "mak"], "make -") || name.to_ascii_lowercase().ends_with("makefile") => Self::Make,
+            () if name == "Cargo.toml" => Self::Cargo,
+            () => Self::Other,
+        }
+    }
+
+    /// What a name may lack at its end where it is not known to be loaded.
+    fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Python => &[".py", "/__init__.py", "/__main__.py"],
+            Self::JavaScript => &[".js", ".ts", "/index.js", "/index.ts", "/package.json"],
+            Self::Cargo => &["/Cargo.toml", "/build.rs"],
+            Self::Make => &["/Makefile"],
+            Self::Perl | Self::Other => &[],
+        }
+    }
+}
+
+/// Returns what the text of the file at this path may load.
+pub(super) fn references(path: &str, text: &str) -> BTreeSet<CodeReference> {
+    let language = Language::of(path, text);
+    let mut found = BTreeSet::new();
+    if language == Language::Cargo {
+        found.insert(CodeReference { paths: vec!["build.rs".to_owned()], is_loaded: true, is_distinct: false });
+    }
+    if language == Language::Python {
+        python_imports(text, &mut found);
+    }
+    for line in text.lines() {
+        let mut before = "";
+        // The rest of such a line is loaded.
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let loads_all = matches!(first, "include" | "-include" | "sinclude") && language == Language::Make;
+        for token in tokens(line) {
+            if found.len() >= MAX_REFERENCES {
+                return found;
+            }
+            let is_loaded = loads_all || is_loader(before);
+            let is_option = token.word.starts_with('-');
+            let is_between = matches!(token.before, Some('$' | '{')) || TRANSPARENT.contains(&last_part(token.word));
+            if is_option && (token.is_tested || before == "test") {
+                // `[ -f made ]` asks whether there is such a file.
+                before = "";
+            } else if token.word != "--" && (is_option || !is_between) {
+                before = token.word;
+            }
+            let Some(name) = plain_name(token, language) else { continue };
+            let is_distinct = name.contains('/') || is_code_name(&name);
+            if is_loaded || is_distinct || token.word.contains("./") {
+                found.insert(CodeReference { paths: meanings(&name, language, is_loaded), is_loaded, is_distinct });
+            }
+        }
+    }
+    found
+}
+
+/// Whether the name of a file says that it is code.
+pub(super) fn is_code_name(path: &str) -> bool {
+    let name = file_name(path);
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    CODE_NAMES.contains(&name) || extension.is_some_and(|extension| CODE_EXTENSIONS.contains(&&*extension))
+}
+
+/// Whether what follows a word is loaded or started.
+fn is_loader(word: &str) -> bool {
+    LOADING_OPTIONS.contains(&word) || LOADERS.contains(&word) || LOADERS.contains(&last_part(word))
+}
+
+/// The last part of a path or a dotted name: `sh` of `@/bin/sh`.
+fn last_part(word: &str) -> &str {
+    word.trim_start_matches(['@', '-', '+']).rsplit(['.', '/']).next().unwrap_or_default()
+}
+
+/// The paths that a name may mean.
+fn meanings(name: &str, language: Language, is_loaded: bool) -> Vec<String> {
+    let mut names = vec![name.to_owned()];
+    // Modules have dots in their names in some languages.
+    if is_loaded && !name.contains('/') && name.contains('.') {
+        names.push(name.replace('.', "/"));
+    }
+    let is_pattern = name.contains(['*', '?']);
+    let endings = if is_loaded && !is_pattern { ENDINGS } else { language.endings() };
+    let mut longer = Vec::new();
+    for name in &names {
+        longer.extend(endings.iter().map(|ending| format!("{name}{ending}")));
+    }
+    names.append(&mut longer);
+    names
+}
+
+/// A run of characters that may be a path.
+#[derive(Clone, Copy)]
+struct Token<'a> {
+    word: &'a str,
+    /// The character before it.
+    before: Option<char>,
+    /// Whether a bracket or an exclamation mark stands before it, as in tests of the shell.
+    is_tested: bool,
+}
+
+/// The runs of characters in a line that may be paths.
+fn tokens(line: &str) -> impl Iterator<Item = Token<'_>> {
+    let is_part = |c: char| c.is_alphanumeric() || "_-./@+*?~:".contains(c);
+    let mut rest = line;
+    let mut before = None;
+    std::iter::from_fn(move || {
+        let start = rest.find(is_part)?;
+        before = rest[..start].chars().next_back().or(before);
+        let length = rest[start..].find(|c| !is_part(c)).unwrap_or(rest.len() - start);
+        let is_tested = rest[..start].trim_end().ends_with(['[', '!']);
+        let token = Token { word: &rest[start..start + length], before, is_tested };
+        before = token.word.chars().next_back();
+        rest = &rest[start + length..];
+        Some(token)
+    })
+}
+
+/// The name in a token, without what cannot be part of a path of the workspace; `None` if there is none.
+fn plain_name(token: Token<'_>, language: Language) -> Option<String> {
+    let mut word = token.word;
+    if language == Language::Perl && word.contains("::") {
+        let path = word.replace("::", "/");
+        return Some(path.trim_matches([':', '/', '.']).to_owned()).filter(|path| !path.is_empty());
+    }
+    // `key:value`, and addresses.
+    if let Some(at) = word.find("://") {
+        word = &word[..at];
+    }
+    word = word.rsplit(':').find(|part| !part.is_empty())?;
+    if token.before == Some('$') {
+        // The value of a variable is unknown: `$DIR/lib.sh`.
+        word = word.split_once('/')?.1;
+    }
+    word = word.trim_start_matches(['@', '~', '+']).trim_end_matches(['/', '.', ':', '@']);
+    while let Some(rest) = word.strip_prefix("./").or_else(|| word.strip_prefix('/')) {
+        word = rest;
+    }
+    let is_name = word.len() <= MAX_NAME_BYTES && word.chars().any(char::is_alphanumeric) && !word.starts_with('-');
+    is_name.then(|| word.to_owned())
+}
+
+/// Adds the modules that Python text imports: `import a.b, c`, `from .a import b`, also over several lines.
+fn python_imports(text: &str, found: &mut BTreeSet<CodeReference>) {
+    let joined = text.replace("\\\n", " ");
+    // Also statements after a semicolon, and in text that another program writes.
+    let mut statements = joined.split(['\n', ';']);
+    while let Some(statement) = statements.next() {
+        let statement = statement.trim().trim_start_matches(|c: char| !c.is_alphanumeric());
+        let (from, names) = if let Some(rest) = statement.strip_prefix("from ") {
+            let Some((from, names)) = rest.split_once(" import") else { continue };
+            (from.trim(), names)
+        } else if let Some(names) = statement.strip_prefix("import ") {
+            ("", names)
+        } else {
+            continue;
+        };
+        let mut names = names.split('#').next().unwrap_or_default().to_owned();
+        if names.contains('(') && !names.contains(')') {
+            for line in statements.by_ref().take(1_000) {
+                names.push(',');
+                names.push_str(line.split('#').next().unwrap_or_default());
+                if line.contains(')') {
+                    break;
+                }
+            }
+        }
+        add_imports(from, &names, found);
+    }
+}
+
+fn add_imports(from: &str, names: &str, found: &mut BTreeSet<CodeReference>) {
+    let climbed = from.chars().take_while(|c| *c == '.').count();
+    let base = "../".repeat(climbed.saturating_sub(1));
+    let package = from.trim_start_matches('.').replace('.', "/");
+    let mut modules: Vec<String> = Vec::new();
+    for part in names.split([',', '(', ')']) {
+        let Some(name) = part.split_whitespace().next().filter(|name| *name != "*") else { continue };
+        let name = name.replace('.', "/");
+        modules.push(if package.is_empty() { name } else { format!("{package}/{name}") });
+    }
+    modules.push(package);
+    for module in modules.iter().filter(|module| !module.is_empty() && !module.starts_with('/')) {
+        // The packages around a module run, too.
+        let ends = module.match_indices('/').map(|(at, _)| at).chain([module.len()]);
+        for end in ends {
+            let name = format!("{base}{}", &module[..end]);
+            let paths = Language::Python.endings().iter().take(2).map(|ending| format!("{name}{ending}")).collect();
+            if found.len() < MAX_REFERENCES {
+                found.insert(CodeReference { paths, is_loaded: true, is_distinct: true });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &str, text: &str) -> Vec<String> {
+        references(path, text).into_iter().flat_map(|reference| reference.paths).collect()
+    }
+
+    #[test]
+    fn what_a_text_loads_is_found_in_every_form() {
+        for (path, text, named) in [
+            ("build.sh", ". lib.sh", "lib.sh"),
+            ("build.sh", ". ./lib.sh", "lib.sh"),
+            ("build.sh", "source \"$(dirname \"$0\")/lib.sh\"", "lib.sh"),
+            ("build.sh", "source \"$DIR/parts/lib\"", "parts/lib"),
+            ("build.sh", "source ${DIR}/parts/lib", "parts/lib.sh"),
+            ("build.sh", "for part in parts/*.sh; do . $part; done", "parts/*.sh"),
+            ("build.sh", "[ -f env ] && . env", "env"),
+            ("build.sh", "python3 -m tools.check", "tools/check.py"),
+            ("build.sh", "exec ./next --all", "next"),
+            ("tool.py", "import helper", "helper.py"),
+            ("tool.py", "import os, helper as h", "helper.py"),
+            ("tool.py", "x = 1; from pkg.sub import thing", "pkg/sub/thing.py"),
+            ("tool.py", "from pkg.sub import thing", "pkg/__init__.py"),
+            ("tool.py", "from pkg import (\n    one,\n    two,  # both\n)", "pkg/two.py"),
+            ("pkg/tool.py", "from . import helper", "helper.py"),
+            ("pkg/a/tool.py", "from ..b import helper", "../b/helper.py"),
+            ("tool.py", "importlib.import_module('helper')", "helper.py"),
+            ("tool.py", "importlib.import_module(\"a.helper\")", "a/helper.py"),
+            ("tool.py", "exec(open('part.py').read())", "part.py"),
+            ("tool.py", "subprocess.run(['sh', 'run.sh'])", "run.sh"),
+            ("tool.py", "runpy.run_path(os.path.join(HERE, 'lib', 'part.py'))", "part.py"),
+            ("tool", "#!/usr/bin/env python3\nimport helper\n", "helper.py"),
+            ("a.js", "require('./b')", "b.js"),
+            ("a.js", "require(\"./b.js\")", "b.js"),
+            ("a.js", "import x from '../lib/b'", "../lib/b.js"),
+            ("a.mjs", "import './b.mjs'", "b.mjs"),
+            ("a.js", "const b = await import(`./b`)", "b.ts"),
+            ("a.js", "require('./lib')", "lib/index.js"),
+            ("a.js", "require(path.join(__dirname, 'b.js'))", "b.js"),
+            ("package.json", "{ \"scripts\": { \"test\": \"node scripts/test.js\" } }", "scripts/test.js"),
+            ("package.json", "{ \"scripts\": { \"test\": \"node scripts/test\" } }", "scripts/test.js"),
+            ("package.json", "{ \"workspaces\": [\"packages/*\"] }", "packages/*/package.json"),
+            ("Makefile", "include rules.mk", "rules.mk"),
+            ("Makefile", "-include one config", "config"),
+            ("Makefile", "test:\n\t@sh scripts/test", "scripts/test"),
+            ("Makefile", "test:\n\t./scripts/test.sh", "scripts/test.sh"),
+            ("Makefile", "all:\n\t$(MAKE) -C sub", "sub/Makefile"),
+            ("a.rb", "require_relative 'b'", "b.rb"),
+            ("a.pl", "use Own::Part;", "Own/Part.pm"),
+            ("a.lua", "require \"own.part\"", "own/part.lua"),
+            ("a.php", "require __DIR__ . '/b.php';", "b.php"),
+            ("Cargo.toml", "[package]", "build.rs"),
+            ("Cargo.toml", "members = [\"crates/*\"]", "crates/*/build.rs"),
+            ("jest.config.js", "module.exports = { setupFiles: ['<rootDir>/test/setup.js'] }", "test/setup.js"),
+        ] {
+            assert!(names(path, text).iter().any(|name| name == named), "{named} in {:?}", names(path, text));
+        }
+    }
+
+    #[test]
+    fn words_and_addresses_are_no_names() {
+        for (path, text) in [
+            ("a.sh", "echo one two >> result"),
+            ("a.sh", "if [ ! -f made ]; then touch made; fi; test -f made"),
+            ("a.py", "with open('runs', 'a') as runs:\n    runs.write('x')"),
+            ("a.js", "const answer = 1 * 2;"),
+        ] {
+            assert_eq!(names(path, text), Vec::<String>::new(), "{path}");
+        }
+        assert!(!names("a.sh", "curl https://a.example/b.sh").iter().any(|name| name.contains("example")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_within_limits(text in "\\PC{0,400}", path in "[a-z]{1,4}\\.(py|js|sh|rb|mk)") {
+            let found = references(&path, &text);
+            proptest::prop_assert!(found.len() <= MAX_REFERENCES);
+            let named = found.iter().flat_map(|reference| &reference.paths);
+            proptest::prop_assert!(named.into_iter().all(|name| !name.starts_with('/')));
+        }
+    }
+}
