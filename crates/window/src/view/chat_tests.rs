@@ -176,6 +176,7 @@ fn running_calls_show_their_progress() {
         order: None,
         plan: None,
         code: None,
+        is_code_current: false,
         looks: 0,
         sampling: None,
         attached: None,
