@@ -120,7 +120,7 @@ pub fn page_of(folder: &Path, environment: &Environment) -> Result<TrustPage, Pr
     };
     let new = wants.iter().filter(|widening| !known.is_trusted || is_held(widening));
     Ok(TrustPage {
-        folder: folder.to_owned(),
+        folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         trusted: known.is_trusted,
         new: new.cloned().collect(),
         starts: starters(folder, &files, &known),

@@ -234,6 +234,10 @@ pub fn main() -> ExitCode {
         _ => {}
     }
     gateway::private_variables::take_from_environment();
+    // Whatever the file is called, it supervises the programs that it starts.
+    if let Ok(own) = std::env::current_exe() {
+        gateway::sandbox::set_supervisor(&own);
+    }
     std::panic::set_hook(Box::new(output::print_panic));
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -281,8 +281,9 @@ fn code_that_a_pull_brings_runs_only_once_it_is_seen() {
     let path = "agents/lead/modules/clock.ts";
     let module = |says: &str| {
         format!(
-            "export default {{\n  describe: () => ({{ name: 'clock', description: '' }}),\n  \
-             async initialize(ctx: any) {{ await ctx.log('{says}'); }},\n}};\n"
+            "export default {{\n  describe: () => ({{ name: 'clock', description: '' }}),\n  tools: () => [],\n  \
+             systemPrompt: () => '',\n  async initialize(ctx: any) {{ await ctx.log('{says}'); }},\n  \
+             async start() {{}},\n  async stop() {{}},\n}};\n"
         )
     };
     let logged = |events: &[Value]| -> Vec<String> {

@@ -71,7 +71,8 @@ fn try_case(case: &mut Case) {
 
 /// The same workspace, trusted: it starts, so that the check above can fail.
 fn control(case: &mut Case, told: &str) {
-    let arguments = ["run", "--for", "75s", "--speed", "max", "--events", "-"];
+    // A heartbeat may have to wait for the minute after the next.
+    let arguments = ["run", "--for", "150s", "--speed", "max", "--events", "-"];
     let ended = case.run(case.launch(&arguments));
     case.count("controls", 1);
     if !ended.out().contains("\"type\":\"activation\"") && !ended.out().contains("\"type\":\"tool_call\"") {
@@ -168,7 +169,7 @@ fn begin(case: &Case, start: &str) {
         _ => {
             // The saved room of somebody else's computer, with work that waits for its first turn.
             let foreign = case.folder().join("elsewhere");
-            let arguments = ["run", "--agent", "lead", "--task", "Do it", "--ticks", "1", "--quiet"];
+            let arguments = ["run", "--agent", "lead", "--task", "Do it", "--ticks", "3", "--quiet"];
             let launch = case.launch(&arguments).env("WORKSHOP_CONFIG_DIR", foreign);
             drop(launch.start().wait());
         }

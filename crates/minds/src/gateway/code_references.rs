@@ -160,6 +160,10 @@ pub(super) fn is_code_name(path: &str) -> bool {
 
 /// Whether what follows a word is loaded or started.
 fn is_loader(word: &str) -> bool {
+    // A program of the workspace gets its words as it likes: `./run data.csv`.
+    if word.starts_with("./") {
+        return false;
+    }
     LOADING_OPTIONS.contains(&word) || LOADERS.contains(&word) || LOADERS.contains(&last_part(word))
 }
 
@@ -173,7 +177,7 @@ fn meanings(name: &str, language: Language, is_loaded: bool) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     // Modules have dots in their names in some languages.
     if is_loaded && !name.contains('/') && name.contains('.') {
-        names.push(name.replace('.', "/"));
+        names.push(name.replace('.', "/").trim_start_matches('/').to_owned());
     }
     let is_pattern = name.contains(['*', '?']);
     let endings = if is_loaded && !is_pattern { ENDINGS } else { language.endings() };

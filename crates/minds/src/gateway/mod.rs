@@ -15,7 +15,7 @@ mod bridge;
 mod bubblewrap;
 pub mod budget;
 mod code_references;
-pub mod command_code;
+mod command_code;
 #[cfg(target_os = "linux")]
 mod confined_start;
 pub mod consent;
@@ -78,6 +78,7 @@ mod sandbox_detection;
 mod sandbox_root;
 mod saved;
 pub mod scripted;
+pub mod seen_code;
 pub mod server_status_text;
 mod server_traffic;
 pub mod servers;
@@ -111,7 +112,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, CodeConcern, SeenCode, SeenFile};
+pub use command_code::CodeCheck;
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -124,6 +125,7 @@ pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, Progr
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
+pub use seen_code::{CodeConcern, SeenCode, SeenFile};
 pub use servers::{
     McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
     ServerMessagesReceived,

@@ -228,7 +228,7 @@ mod tests {
     fn an_inbox_with_mail_is_of_agents_with_its_owners_profile() {
         let mut places = PrivatePlaces::default();
         let scene = "elements:\n- { id: a, kind: inbox, owner: bo, items: [{ id: m1, text: Hi }] }\n\
-            - { id: b, kind: inbox, owner: ada-1, file: storage/mail.md }\n\
+            - { id: b, kind: inbox, owner: ada-1, file: boards/mail.md }\n\
             - { id: c, kind: inbox, owner: cy, items: [] }\n\
             - { id: d, kind: pinboard, owner: dov, pins: [Tea] }\n";
         places.scenes.insert("scenes/other.yaml".to_owned(), places_in_text(scene));

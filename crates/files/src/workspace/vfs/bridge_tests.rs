@@ -124,7 +124,7 @@ fn changes_are_logged_and_known_in_the_same_tick() {
     let content = crate::workspace::files::FileContent::Text("new".into());
     let by = crate::base::Author("ada".into());
     let cause = changed.first().and_then(|change| change.cause);
-    assert_eq!(changed, [FileChanged { by, cause, ..FileChanged::new("agents/bob.md", content) }]);
+    assert_eq!(changed, [FileChanged { by, cause, is_seen: true, ..FileChanged::new("agents/bob.md", content) }]);
     let events = fixture.events();
     let written = |path: &str, chars: u64| {
         let change = FileChange { chars: Some(chars), new: Some(false), ..FileChange::new(path, "ada") };

@@ -60,6 +60,8 @@ pub(super) struct Difference {
 pub(super) struct Index {
     files: BTreeMap<String, Entry>,
     folders: BTreeMap<String, KnownFolder>,
+    /// Files that were found to be missing and whose deletion was not examined yet.
+    missing: std::collections::BTreeSet<String>,
     total_bytes: u64,
     texts: Texts,
     /// Files beside which a displaced text was found after the process was killed, with the path where that text is
@@ -116,16 +118,29 @@ impl Index {
     /// Records the current metadata of a file.
     pub(super) fn note(&mut self, path: &str, found: &EntryMetadata) {
         let entry = Entry { size: found.size, modified_ns: found.modified_ns };
+        self.missing.remove(path);
         let old = self.files.insert(path.to_owned(), entry);
         self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size)).saturating_add(entry.size);
     }
 
-    /// Removes a file. Returns whether it was in the index.
+    /// Removes a file. Returns whether it was in the index, or was found to be missing since it was last examined.
     pub(super) fn forget(&mut self, path: &str) -> bool {
+        let was_missing = self.missing.remove(path);
+        self.remove(path) || was_missing
+    }
+
+    fn remove(&mut self, path: &str) -> bool {
         self.texts.drop_text(path);
         let old = self.files.remove(path);
         self.total_bytes = self.total_bytes.saturating_sub(old.map_or(0, |old| old.size));
         old.is_some()
+    }
+
+    /// Removes a file that is not in its folder any more, and remembers that its deletion is to be examined.
+    fn note_missing(&mut self, path: String, difference: &mut Difference) {
+        self.remove(&path);
+        self.missing.insert(path.clone());
+        difference.went.push(path);
     }
 
     /// Scans changed folders again if they may contain paths with this prefix.
@@ -162,6 +177,7 @@ impl Index {
             .map(|(path, _)| path.clone())
             .collect();
         changed.extend(self.files.keys().filter(|path| !now.files.contains_key(*path)).cloned());
+        changed.extend(self.missing.iter().filter(|path| !now.files.contains_key(*path)).cloned());
         for path in &changed {
             if !self.files.contains_key(path) {
                 self.files.insert(path.clone(), Entry { size: 0, modified_ns: UNSEEN });
@@ -214,10 +230,7 @@ impl Index {
     fn forget_folder(&mut self, folder: &str, difference: &mut Difference) {
         let prefix = format!("{folder}/");
         let gone: Vec<String> = self.paths_under(&prefix).map(str::to_owned).collect();
-        for path in gone {
-            self.forget(&path);
-            difference.went.push(path);
-        }
+        gone.into_iter().for_each(|path| self.note_missing(path, difference));
         self.folders.retain(|path, _| path != folder && !path.starts_with(&prefix));
     }
 
@@ -301,10 +314,7 @@ impl Index {
             .filter(|path| is_direct(path) && !names.contains(path))
             .map(str::to_owned)
             .collect();
-        for path in gone {
-            self.forget(&path);
-            difference.went.push(path);
-        }
+        gone.into_iter().for_each(|path| self.note_missing(path, difference));
         for path in files {
             if !self.files.contains_key(path) {
                 self.files.insert(path.clone(), Entry { size: 0, modified_ns: UNSEEN });

@@ -74,6 +74,19 @@ fn everything_that_a_program_changes_is_its_agents_with_the_text_before() {
 }
 
 #[test]
+fn a_deletion_is_the_programs_even_if_the_folder_was_listed_meanwhile() {
+    let mut fixture = Fixture::new(&[("src/gone.py", "gone"), ("old/a.py", "a")]);
+    let program = begin(&mut fixture, "bo");
+    fs::remove_file(fixture.folder.path().join("src/gone.py")).expect("it should exist");
+    fs::remove_dir_all(fixture.folder.path().join("old")).expect("it should exist");
+    fixture.files.refresh("");
+    assert_eq!(end(&mut fixture, program), ["old/a.py", "src/gone.py"]);
+    let gone = |path: &str| row(path, Some("bo"), true, false);
+    assert_eq!(reported(&fixture), [gone("old/a.py"), gone("src/gone.py")]);
+    assert_eq!(fixture.history("src/gone.py"), [version(1, OUTSIDE, "gone")]);
+}
+
+#[test]
 fn changes_before_and_after_a_program_are_those_of_others() {
     let mut fixture = Fixture::new(&[("a.txt", "one"), ("b.txt", "one"), ("c.txt", "one")]);
     put_outside(&fixture.folder, "a.txt", "before");

@@ -95,7 +95,7 @@ fn of_a_trusted_workspace_only_the_difference_is_shown_and_the_rest_is_counted()
     for old in ["commands.network: true", "curl: true", "the task “Do it”"] {
         assert!(window.query_by_label(old).is_none(), "{old}");
     }
-    click(&mut window, "Trust this 1 wish");
+    click(&mut window, "Trust this wish");
     click(&mut window, "Revoke trust");
     let expected = [Command::TrustWorkspace(page), Command::RevokeTrust("/work/room".into())];
     assert_eq!(window.state().commands, expected);

@@ -375,7 +375,7 @@ fn a_key_does_not_trust_a_workspace_within_a_second_of_typing() {
         unreadable: Vec::new(),
         code: Default::default(),
     };
-    for label in ["Trust this 1 wish", "Revoke trust"] {
+    for label in ["Trust this wish", "Revoke trust"] {
         let mut window = busy_window(|window| {
             window.state.front.ask(Dialog::Trust);
             window.state.trust.page = Some(Arc::new(page.clone()));

@@ -36,7 +36,7 @@ pub(crate) fn trusted_wishes(number: usize) -> String {
 pub(crate) fn trust(wishes: usize) -> String {
     match wishes {
         0 => "Trust this workspace".to_owned(),
-        1 => "Trust this 1 wish".to_owned(),
+        1 => "Trust this wish".to_owned(),
         wishes => format!("Trust these {wishes} wishes"),
     }
 }
