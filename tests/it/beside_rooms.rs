@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -63,7 +63,7 @@ fn opened(room: &Path, owner: Owner) -> Running {
 }
 
 fn signal(running: &Running, signal: &str) {
-    assert!(Command::new("kill").args([signal, &running.child.id().to_string()]).status().unwrap().success());
+    crate::program::signal(signal, running.child.id());
 }
 
 /// Ends the process, however it was.

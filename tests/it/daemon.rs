@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -235,7 +235,7 @@ fn a_second_daemon_takes_over_when_the_owner_is_killed() {
         std::thread::yield_now();
     }
     assert_eq!(fs::read_to_string(room.path().join("artifacts/a.md")).unwrap(), "done", "the work continues");
-    Command::new("kill").args(["-INT", &standby.id().to_string()]).status().unwrap();
+    crate::program::signal("-INT", standby.id());
     assert_eq!(standby.wait().unwrap().code(), Some(130));
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -149,7 +149,7 @@ fn an_interrupt_prints_how_to_continue() {
         assert!(std::time::Instant::now() < deadline, "the task was not started");
         std::thread::yield_now();
     }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    crate::program::signal("-INT", child.id());
     let ended = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{stderr}");

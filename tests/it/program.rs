@@ -122,9 +122,16 @@ impl Running {
 
     /// Interrupts the program. Returns its exit code and all its events.
     pub fn interrupt(mut self) -> (Option<i32>, Vec<Value>) {
-        Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+        signal("-INT", self.child.id());
         let code = self.child.wait().unwrap().code();
         self.seen.extend(self.events.iter());
         (code, std::mem::take(&mut self.seen))
     }
+}
+
+/// Sends a signal, such as `-INT`, to a process. Every shell has the command built in; the program of that name may be
+/// missing.
+pub fn signal(signal: &str, process: u32) {
+    let arguments = ["-c", "kill \"$@\"", "sh", signal, &process.to_string()].map(str::to_owned);
+    assert!(Command::new("sh").args(arguments).status().unwrap().success());
 }

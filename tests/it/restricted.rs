@@ -227,7 +227,7 @@ fn the_room_notices_that_it_is_trusted() {
     assert!(!log().contains("\"activation\""), "{}", log());
     assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
     until("the work", &|| foreign.made());
-    Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    crate::program::signal("-INT", running.id());
     running.wait().unwrap();
 }
 
@@ -291,6 +291,8 @@ fn code_that_a_pull_brings_runs_only_once_it_is_seen() {
         lines.map(|line| line["data"]["text"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let foreign = trusted_with_a_folder();
+    // The work itself asks for nothing, so that it is over at the end of each run.
+    write(foreign.path(), "script.yaml", "default: [ { text: Fine. } ]\n");
     write(foreign.path(), path, &module("one"));
     let (code, out, _) = foreign.run(&["trust"]);
     assert!(code == 4 && out.contains(path) && out.contains("SHA-256"), "{out}");

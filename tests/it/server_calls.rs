@@ -219,7 +219,7 @@ fn a_killed_server_is_reconnected_and_its_call_fails() {
     server.call("one", "slow");
     server.wait_for_requests(1);
     for process in processes(&format!("{} patient-killed", script().display())) {
-        Command::new("kill").args(["-KILL", &process]).status().unwrap();
+        Command::new("sh").args(["-c", "kill -KILL \"$@\"", "sh", &process]).status().unwrap();
     }
     assert_eq!(server.wait_for_result("one"), Err(McpFault::Gone), "the call fails and is not repeated");
     let begun = Instant::now();

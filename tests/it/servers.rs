@@ -409,7 +409,7 @@ fn a_server_that_is_killed_leaves_no_process() {
         let (client, _) = workspace.connect(mock_server("killed")).expect("the server should answer");
         if time % 2 == 0 {
             // In every other round, it is killed from outside first.
-            let _ = Command::new("kill").arg("-KILL").args(processes(&word)).status();
+            let _ = Command::new("sh").args(["-c", "kill -KILL \"$@\"", "sh"]).args(processes(&word)).status();
         }
         drop(client);
     }

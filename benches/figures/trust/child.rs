@@ -153,7 +153,9 @@ impl Running {
 
     /// Sends it a signal, such as `-STOP`.
     pub fn signal(&self, signal: &str) {
-        let _ = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        // The command is built into every shell; the program of that name may be missing.
+        let process = self.child.id().to_string();
+        let _ = Command::new("sh").args(["-c", "kill \"$@\"", "sh", signal, &process]).status();
     }
 
     /// Asks it to end, like Ctrl-C, and waits until it has.

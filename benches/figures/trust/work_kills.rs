@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::plan::{Case, Fault, Plan, Report};
 
 /// Kills in the full loop, approximately.
-const KILLS: u64 = 330;
+const KILLS: u64 = 390;
 /// Kills in one case, at most: work that is over is not killed.
 const KILLS_PER_CASE: u64 = 5;
 /// The longest wait before a kill; a whole case takes a few times as long.
@@ -130,7 +130,8 @@ fn allow_all(case: &mut Case) {
     let listed: Value = serde_json::from_str(&listed.out()).unwrap_or_default();
     for id in listed["approvals"].as_array().into_iter().flatten().filter_map(|one| one["id"].as_str()) {
         let allowed = case.run(case.launch(&["approvals", "allow", id]));
-        if !allowed.status.success() {
+        // The answer before a kill may not have been read yet.
+        if !allowed.status.success() && !allowed.errors().contains("was already answered: allowed") {
             case.found(Fault::Silent, format!("{id} could not be allowed: {}", allowed.last_words()));
         }
         case.count("approvals", 1);

@@ -59,7 +59,11 @@ fn killing_an_agent_or_the_room_leaves_no_process() {
         assert!(wait_until(|| has_reached_moment(round, &word, &case)), "round {round}: the agent does not start");
         if round % 2 == 1 {
             // The agent is killed from outside; parts of it may have ended by themselves.
-            let _ = Command::new("kill").arg("-KILL").args(processes(&word)).stderr(Stdio::null()).status();
+            let _ = Command::new("sh")
+                .args(["-c", "kill -KILL \"$@\"", "sh"])
+                .args(processes(&word))
+                .stderr(Stdio::null())
+                .status();
         }
         room.kill().expect("the room runs");
         room.wait().expect("the room was started");
