@@ -65,17 +65,20 @@ fn try_case(case: &mut Case) {
         case.found(Fault::Silent, what);
     }
     if case.number.is_multiple_of(CONTROL_EVERY) {
-        control(case, &told);
+        control(case, &told, &listener);
     }
 }
 
 /// The same workspace, trusted: it starts, so that the check above can fail.
-fn control(case: &mut Case, told: &str) {
+fn control(case: &mut Case, told: &str, listener: &Listener) {
+    let before = listener.connections();
     // A heartbeat may have to wait for the minute after the next.
     let arguments = ["run", "--for", "150s", "--speed", "max", "--events", "-"];
     let ended = case.run(case.launch(&arguments));
     case.count("controls", 1);
-    if !ended.out().contains("\"type\":\"activation\"") && !ended.out().contains("\"type\":\"tool_call\"") {
+    let is_logged =
+        ["activation", "tool_call"].iter().any(|kind| ended.out().contains(&format!("\"type\":\"{kind}\"")));
+    if !is_logged && listener.connections() == before {
         case.found(Fault::Silent, format!("{told}: a trusted workspace started nothing: {}", ended.last_words()));
     }
 }
