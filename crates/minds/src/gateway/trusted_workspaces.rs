@@ -23,7 +23,7 @@ const FOLDER: &str = "trusted-workspaces";
 /// The comment at the beginning of each file.
 const HEAD: &str = "# What you trust of a workspace: workshop trust. Delete this file to be asked again.\n";
 /// The maximum number of runs that are known of a workspace that is not trusted.
-const MAX_RUNS: usize = 50;
+pub const MAX_RUNS: usize = 50;
 
 /// What a person decided about a workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
