@@ -18,7 +18,7 @@ use crate::workspace::vfs::{PathAccess, WorkspacePath};
 /// The number of bytes from which a file is identified by its first part and its length.
 const MAX_HASHED_BYTES: u64 = 256 * 1024 * 1024;
 /// The number of bytes of a file that are kept to show what changed.
-const MAX_TEXT_BYTES: usize = 8 * 1024;
+pub const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// The number of bytes of all files of a command that are kept.
 const MAX_TEXTS_BYTES: usize = 256 * 1024;
 /// The number of bytes of a file in which names of other files are looked for.

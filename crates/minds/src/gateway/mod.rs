@@ -111,7 +111,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, CodeConcern, SeenCode, SeenFile};
+pub use command_code::{CodeCheck, CodeConcern, MAX_TEXT_BYTES, SeenCode, SeenFile};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
