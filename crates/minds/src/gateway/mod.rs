@@ -78,6 +78,7 @@ mod sandbox_detection;
 mod sandbox_root;
 mod saved;
 pub mod scripted;
+mod seen_file;
 pub mod server_status_text;
 mod server_traffic;
 pub mod servers;
@@ -111,7 +112,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, CodeConcern, MAX_TEXT_BYTES, SeenCode, SeenFile};
+pub use command_code::{CodeCheck, SeenCode};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -124,6 +125,7 @@ pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, Progr
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
+pub use seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
 pub use servers::{
     McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
     ServerMessagesReceived,

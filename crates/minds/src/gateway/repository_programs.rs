@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::command_code::{CodeConcern, SeenFile};
+use super::seen_file::{CodeConcern, SeenFile, hash_of};
 use crate::base::paths::folder_of;
 
 /// The maximum size of a file of settings, in bytes.
@@ -78,7 +78,7 @@ impl Found<'_> {
         names.retain(|path| path.is_file() && path.extension().is_none_or(|extension| extension != "sample"));
         names.sort_unstable();
         for hook in names.iter().take(MAX_FILES) {
-            let hash = super::command_code::hash_of(hook).unwrap_or_default();
+            let hash = hash_of(hook).unwrap_or_default();
             self.lines.insert(format!("{} ({})", self.shown(hook), hash.get(..12).unwrap_or_default()));
         }
     }
