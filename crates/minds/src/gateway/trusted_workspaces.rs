@@ -171,7 +171,11 @@ pub(super) fn follow_trust_file(
     let stamp = file.stamp_now();
     if stamp != file.stamp {
         file.stamp = stamp;
-        let now = load(config.as_deref(), &workspace).unwrap_or_default().trust();
+        let known = load(config.as_deref(), &workspace).unwrap_or_else(|problem| {
+            tracing::warn!("the workspace is restricted: {problem}");
+            TrustedWorkspace::default()
+        });
+        let now = known.trust();
         if now != *trust {
             inputs.push(TrustChanged(now));
         }
