@@ -201,6 +201,11 @@ impl Room {
             trust: Some(decided.trust.clone()),
         };
         let run = store::new_run_id();
+        // Before the run is saved: a history with a run that is not noted counts as one from elsewhere.
+        if let Some(folder) = decided.noted.as_ref().filter(|_| decided.trust.is_restricted()) {
+            let noted = trusted_workspaces::note_run(surroundings.config_folder(), folder, &run);
+            problems.extend(noted.err());
+        }
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
         // From here on it is a run, which must be closed properly.
@@ -216,10 +221,6 @@ impl Room {
         })?;
         // If the start cannot be recorded, the whole room would be lost: fail now.
         store.flush()?;
-        if let Some(folder) = decided.noted.as_ref().filter(|_| decided.trust.is_restricted()) {
-            let noted = trusted_workspaces::note_run(surroundings.config_folder(), folder, &run);
-            problems.extend(noted.err());
-        }
         if let Some(file) = decided.file {
             world.insert_resource(file);
         }

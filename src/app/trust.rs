@@ -10,7 +10,7 @@ use crate::agent::AgentProfile;
 use crate::agent::formats::format_of;
 use crate::agent::markdown::leaves_model_open;
 use crate::base::Problem;
-use crate::desk::seen_changes::widenings_of_file;
+use crate::desk::seen_changes::{models_named, widenings_of_file};
 use crate::desk::streams::is_stream;
 use crate::desk::trust_page::{SelfStarter, TrustPage};
 use crate::engine::ProgramCache;
@@ -18,7 +18,7 @@ use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
 use crate::gateway::Environment;
 use crate::gateway::aliases::{MODELS, is_model_held, model_widening};
 use crate::gateway::mcp::configured_servers;
-use crate::gateway::trusted_workspaces::{self, TrustFile, TrustedWorkspace};
+use crate::gateway::trusted_workspaces::{self, MAX_RUNS, TrustFile, TrustedWorkspace};
 use crate::modules::{ModuleFolder, is_code, may_be_imported};
 use crate::orchestration::workflow::definition::Trigger;
 use crate::orchestration::workflow::format as workflow_format;
@@ -56,7 +56,7 @@ pub(super) struct Decided {
     pub(super) file: Option<TrustFile>,
     /// The folder whose runs are noted while it is not trusted.
     pub(super) noted: Option<PathBuf>,
-    /// The runs that were begun here while the workspace was not trusted.
+    /// The newest runs that were begun here while the workspace was not trusted.
     runs: Vec<String>,
     /// The problem of the person's file.
     pub(super) problem: Option<Problem>,
@@ -93,7 +93,8 @@ impl Decided {
         }
         let newest = Reader::open(&state_folder(workspace)).and_then(|reader| reader.runs());
         match newest {
-            Ok(runs) => runs.iter().any(|run| !self.runs.iter().any(|known| **known == *run.id)),
+            // Older runs are not noted; each of these was begun with what they had left.
+            Ok(runs) => runs.iter().take(MAX_RUNS).any(|run| !self.runs.iter().any(|known| **known == *run.id)),
             Err(crate::store::StoreError::NoHistory { .. }) => false,
             // A damaged history is repaired and continued as far as it can be read.
             Err(_) => true,
@@ -171,10 +172,7 @@ pub fn widenings(files: &BTreeMap<String, String>) -> Vec<Widening> {
     }
     let agents = files.iter().filter_map(|(path, text)| Some((path, (format_of(path)?.read)(path, text).profile)));
     let agents: Vec<(&String, AgentProfile)> = agents.collect();
-    let models = agents.iter().filter_map(|(_, agent)| agent.model.clone());
-    let workflows = files.iter().filter(|(path, _)| workflow_format::is_workflow(path));
-    let steps = workflows.flat_map(|(path, text)| workflow_format::read(path, text).workflow.steps);
-    let models = models.chain(steps.filter_map(|step| step.model));
+    let models = files.iter().flat_map(|(path, text)| models_named(path, text));
     found.extend(models.filter(|model| !leaves_model_open(model)).map(|model| model_widening(&model)));
     let profiles = agents.iter().map(|(path, agent)| (&agent.id, agent, path.as_str()));
     let servers = configured_servers::parse(&BTreeMap::new(), |path| files.get(path).map(String::as_str), profiles);

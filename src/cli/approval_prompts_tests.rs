@@ -32,6 +32,7 @@ fn approval() -> Approval {
         pattern: None,
         risk: Risk::default(),
         asked_before: 0,
+        changed_files: Vec::new(),
         of_server: None,
     }
 }

@@ -323,6 +323,7 @@ mod tests {
             pattern: None,
             risk: Risk::default(),
             asked_before: 0,
+            changed_files: Vec::new(),
             of_server: None,
         };
         let preview = Preview::Arguments { rows: Vec::new() };

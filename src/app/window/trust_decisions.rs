@@ -79,7 +79,7 @@ impl TrustDecisions {
         &mut self,
         room: &mut OpenRoom,
         state: &mut UiState,
-        said: TrustDecision,
+        decision: TrustDecision,
     ) -> Option<WindowJob> {
         if state.trust.is_saving {
             return None;
@@ -87,7 +87,7 @@ impl TrustDecisions {
         let environment = room.world()?.resource::<GatewayEnvironment>().0.clone();
         state.trust.is_saving = true;
         self.under_way += 1;
-        Some(WindowJob::Trust { said, environment })
+        Some(WindowJob::Trust { decision, environment })
     }
 
     /// Says that a job could not be started.
@@ -112,7 +112,7 @@ impl TrustDecisions {
         &mut self,
         room: &mut OpenRoom,
         state: &mut UiState,
-        said: &TrustDecision,
+        decision: &TrustDecision,
         kept: Result<PathBuf, Problem>,
         now: Result<TrustPage, Problem>,
     ) -> Option<PathBuf> {
@@ -126,8 +126,8 @@ impl TrustDecisions {
             }
         };
         state.trust.note = None;
-        tell_room(room, said);
-        match (said, now) {
+        tell_room(room, decision);
+        match (decision, now) {
             (_, Err(problem)) => {
                 state.trust.page = None;
                 state.trust.note = Some(note_of(&problem));
@@ -157,12 +157,12 @@ impl TrustDecisions {
 }
 
 /// Passes a decision about the open workspace to its room, also while it is paused and so does not look at the file.
-fn tell_room(room: &mut OpenRoom, said: &TrustDecision) {
+fn tell_room(room: &mut OpenRoom, decision: &TrustDecision) {
     let Some(world) = room.world() else { return };
-    if world.get_resource::<TrustFile>().is_none_or(|file| file.workspace() != said.folder()) {
+    if world.get_resource::<TrustFile>().is_none_or(|file| file.workspace() != decision.folder()) {
         return;
     }
-    let trust = match said {
+    let trust = match decision {
         TrustDecision::Trust(page) => {
             WorkspaceTrust::Parts { parts: page.wants.iter().map(|widening| widening.hash()).collect() }
         }

@@ -86,7 +86,7 @@ pub(super) enum WindowJob {
     /// Stores a decision about what a workspace wants, and reads its page again.
     Trust {
         /// The decision.
-        said: TrustDecision,
+        decision: TrustDecision,
         /// Where decisions are stored.
         environment: Environment,
     },
@@ -218,13 +218,13 @@ fn run(kept: &mut JobContext, job: WindowJob) -> Option<WindowJobDone> {
         WindowJob::TrustPage { folder, environment } => {
             Some(WindowJobDone::TrustPage(trust::page_of(&folder, &environment)))
         }
-        WindowJob::Trust { said, environment } => {
-            let kept = match &said {
+        WindowJob::Trust { decision, environment } => {
+            let kept = match &decision {
                 TrustDecision::Trust(page) => page.accept(environment.config_folder()),
                 TrustDecision::Revoke(folder) => trusted_workspaces::revoke(environment.config_folder(), folder),
             };
-            let now = trust::page_of(said.folder(), &environment);
-            Some(WindowJobDone::Trust(said, kept, now))
+            let now = trust::page_of(decision.folder(), &environment);
+            Some(WindowJobDone::Trust(decision, kept, now))
         }
         WindowJob::Picture { seen, file, folder, name } => {
             let file = file.unwrap_or_else(|| picture_file(&folder, &name));

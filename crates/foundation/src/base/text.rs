@@ -66,17 +66,34 @@ pub fn hide_user_info(text: &str) -> String {
         // A password that is not properly escaped may contain `?` or `#`.
         let end = after.find(|c: char| c == '/' || c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`'));
         let authority = &after[..end.unwrap_or(after.len())];
-        let host = match authority.rfind('@') {
-            Some(at) => {
-                shown.push_str("[redacted]");
-                at
-            }
-            None => 0,
+        let Some(at) = authority.rfind('@') else {
+            rest = after;
+            continue;
         };
-        rest = &after[host..];
+        if let Some(host) = early_host(before, authority).filter(|host| host.end < at) {
+            // Not what stands behind the last `@`: that would look like the host.
+            shown.push_str(if host.start > 0 { "[redacted]@" } else { "" });
+            shown.push_str(&authority[host.start..=host.end]);
+        }
+        shown.push_str("[redacted]");
+        rest = &after[at..];
     }
     shown.push_str(rest);
     shown
+}
+
+/// The host that is contacted, if a web address ends its host with `?`, `#` or `\`. `None` if the address has no such
+/// sign, or cannot be an address because of what stands before it.
+fn early_host(scheme: &str, authority: &str) -> Option<std::ops::Range<usize>> {
+    let scheme = scheme.to_ascii_lowercase();
+    if !["http://", "https://", "ws://", "wss://"].iter().any(|web| scheme.ends_with(web)) {
+        return None;
+    }
+    let end = authority.find(['?', '#', '\\'])?;
+    let start = authority[..end].rfind('@').map_or(0, |at| at + 1);
+    let host = &authority[start..end];
+    let (name, port) = host.rsplit_once(':').filter(|_| !host.ends_with(']')).unwrap_or((host, ""));
+    (!name.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(start..end)
 }
 
 /// Returns the candidate most similar to `word`, if any is similar enough to be meant.
@@ -139,10 +156,25 @@ mod tests {
         for (text, shown) in [
             ("asked at http://user:pw@host:8/v1/", "asked at http://[redacted]@host:8/v1/"),
             ("https://token@host", "https://[redacted]@host"),
-            ("http://u:p@w?o#rd@host/a@b and https://x:y@z", "http://[redacted]@host/a@b and https://[redacted]@z"),
+            ("http://u:p?w@host/a@b and https://x:y@z", "http://[redacted]@host/a@b and https://[redacted]@z"),
+            ("db://u:p@w?o#rd@host/a@b", "db://[redacted]@host/a@b"),
             ("{\"a\":\"http://u:p@h\"}", "{\"a\":\"http://[redacted]@h\"}"),
             ("https://host/@user mail me: a@b.c", "https://host/@user mail me: a@b.c"),
             ("nothing :// here", "nothing :// here"),
+        ] {
+            assert_eq!(hide_user_info(text), shown);
+            assert_eq!(hide_user_info(shown), shown, "once is enough");
+        }
+    }
+
+    #[test]
+    fn the_host_that_is_contacted_is_shown_whatever_stands_behind_it() {
+        for (text, shown) in [
+            ("http://evil.example?x@good.example/", "http://evil.example?[redacted]@good.example/"),
+            ("https://evil.example:8443#@good.example", "https://evil.example:8443#[redacted]@good.example"),
+            (r"HTTP://evil.example\@good.example/", r"HTTP://evil.example\[redacted]@good.example/"),
+            ("http://[::1]?x@good.example", "http://[::1]?[redacted]@good.example"),
+            ("http://u:p@evil.example?x@good.example", "http://[redacted]@evil.example?[redacted]@good.example"),
         ] {
             assert_eq!(hide_user_info(text), shown);
             assert_eq!(hide_user_info(shown), shown, "once is enough");

@@ -66,11 +66,16 @@ impl GatewaySettings {
 pub const MODELS: &str = "agents and workflows";
 
 /// Whether a model that a file names is not used, because the person has not trusted it: any in a restricted workspace,
-/// and in a trusted one those that answer with a script of the workspace. Other models can only cost what the budget
-/// allows, with keys and addresses that the person has allowed.
+/// and in a trusted one those that [do more than to answer](does_more_than_answer).
 pub fn is_model_held(trust: &WorkspaceTrust, model: &str) -> bool {
-    let is_script = split(model.trim()).0.unwrap_or(model.trim()) == "scripted";
-    trust.is_restricted() || (is_script && !trust.allows(&model_widening(model)))
+    trust.is_restricted() || (does_more_than_answer(model) && !trust.allows(&model_widening(model)))
+}
+
+/// Whether a model is a script of the workspace, or a coding agent, which acts with tools of its own. Other models can
+/// only cost what the budget allows, with keys and addresses that the person has allowed.
+pub fn does_more_than_answer(model: &str) -> bool {
+    let provider = split(model.trim()).0.unwrap_or(model.trim());
+    provider == "scripted" || provider == acp::PROVIDER
 }
 
 /// The widening of a file that names a model. It is the same in every file, so that agents can pass on their model.
@@ -205,6 +210,20 @@ mod tests {
 
     fn with_keys(vendors: &[&str]) -> RequestQueue {
         RequestQueue { keyed: vendors.iter().map(|vendor| (*vendor).to_owned()).collect(), ..RequestQueue::default() }
+    }
+
+    #[test]
+    fn a_model_that_acts_by_itself_waits_until_the_person_has_seen_it() {
+        let mut trust = WorkspaceTrust::Parts { parts: BTreeSet::new() };
+        for model in ["acp:claude", " acp:claude ", "acp", "acp:/bin/sh -c true", "scripted:script.yaml"] {
+            assert!(is_model_held(&trust, model), "{model}");
+            assert!(!is_model_held(&WorkspaceTrust::Everything, model), "{model}");
+        }
+        for model in ["openai:gpt-5", "sonnet", "ollama:qwen", "offline"] {
+            assert!(!is_model_held(&trust, model) && is_model_held(&WorkspaceTrust::Nothing, model), "{model}");
+        }
+        trust.add([model_widening("acp:claude")]);
+        assert!(!is_model_held(&trust, "acp:claude") && is_model_held(&trust, "acp:gemini"));
     }
 
     #[test]

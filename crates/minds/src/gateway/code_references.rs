@@ -40,6 +40,14 @@ const LOADERS: &[&str] = &[
     "run_path", "runpy", "setupFiles", "sh", "sinclude", "source", "spawn", "spawnSync", "subdir", "subprocess",
     "system", "ts-node", "tsx", "use", "vitest", "zsh",
 ];
+/// Words that run what a command in their argument prints.
+const RUNNING_PRINTED: &[&str] = &[".", "-c", "-e", "bash", "eval", "sh", "source", "zsh"];
+/// Programs that run their input if they have no other argument.
+#[rustfmt::skip]
+const INTERPRETERS: &[&str] = &[
+    "ash", "bash", "dash", "fish", "ksh", "lua", "node", "perl", "php", "python", "python2", "python3", "ruby", "sh",
+    "zsh",
+];
 /// Words between a loader and the name that it loads: `source "$(dirname "$0")/lib"`, `require(path.join('lib'))`.
 #[rustfmt::skip]
 const TRANSPARENT: &[&str] = &[
@@ -127,14 +135,18 @@ pub(super) fn references(path: &str, text: &str) -> BTreeSet<CodeReference> {
         let mut before = "";
         // The rest of such a line is loaded.
         let first = line.split_whitespace().next().unwrap_or_default();
-        let loads_all = matches!(first, "include" | "-include" | "sinclude") && language == Language::Make;
+        let loads_all = matches!(first, "include" | "-include" | "sinclude") && language == Language::Make
+            || feeds_interpreter(line);
         for token in tokens(line) {
             if found.len() >= MAX_REFERENCES {
                 return found;
             }
             let is_loaded = loads_all || is_loader(before);
             let is_option = token.word.starts_with('-');
-            let is_between = matches!(token.before, Some('$' | '{')) || TRANSPARENT.contains(&last_part(token.word));
+            // `eval "$(cat steps)"` runs what is printed.
+            let is_printed = token.word == "cat" && RUNNING_PRINTED.contains(&before);
+            let is_between =
+                is_printed || matches!(token.before, Some('$' | '{')) || TRANSPARENT.contains(&last_part(token.word));
             if is_option && (token.is_tested || before == "test") {
                 // `[ -f made ]` asks whether there is such a file.
                 before = "";
@@ -165,6 +177,16 @@ fn is_loader(word: &str) -> bool {
         return false;
     }
     LOADING_OPTIONS.contains(&word) || LOADERS.contains(&word) || LOADERS.contains(&last_part(word))
+}
+
+/// Whether a line of the shell pipes text into a program that runs it: `cat steps | sh -e`.
+fn feeds_interpreter(line: &str) -> bool {
+    line.split('|').skip(1).any(|part| {
+        let mut words = part.split([';', '&', ')', '`']).next().unwrap_or_default().split_whitespace();
+        let runs_input = words.next().is_some_and(|word| INTERPRETERS.contains(&last_part(word)));
+        // With another argument, or with an option that takes the code, the input is data.
+        runs_input && words.all(|word| word.starts_with("--") || word.starts_with('-') && !word.contains(['c', 'm']))
+    })
 }
 
 /// The last part of a path or a dotted name: `sh` of `@/bin/sh`.
@@ -313,6 +335,10 @@ mod tests {
             ("build.sh", "[ -f env ] && . env", "env"),
             ("build.sh", "python3 -m tools.check", "tools/check.py"),
             ("build.sh", "exec ./next --all", "next"),
+            ("build.sh", "eval \"$(cat env)\"", "env"),
+            ("build.sh", ". <(cat env)", "env"),
+            ("build.sh", "cat steps | sh -e", "steps"),
+            ("build.sh", "sed s/a/b/ < steps | tee log | /bin/bash; true", "steps"),
             ("tool.py", "import helper", "helper.py"),
             ("tool.py", "import os, helper as h", "helper.py"),
             ("tool.py", "x = 1; from pkg.sub import thing", "pkg/sub/thing.py"),
@@ -360,9 +386,12 @@ mod tests {
             ("a.sh", "if [ ! -f made ]; then touch made; fi; test -f made"),
             ("a.py", "with open('runs', 'a') as runs:\n    runs.write('x')"),
             ("a.js", "const answer = 1 * 2;"),
+            ("a.sh", "cat data | wc -l || true"),
         ] {
             assert_eq!(names(path, text), Vec::<String>::new(), "{path}");
         }
+        assert!(!names("a.sh", "for one in 1 2; do cat data; done").contains(&"data".to_owned()));
+        assert!(!names("a.sh", "cat data | python3 -c 'print()'").contains(&"data".to_owned()));
         assert!(!names("a.sh", "curl https://a.example/b.sh").iter().any(|name| name.contains("example")));
     }
 

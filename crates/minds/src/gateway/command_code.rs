@@ -9,11 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::loaded_code::CodeFolder;
 use super::repository_programs;
-use super::seen_code::{CodeConcern, SeenCode, SeenFile, hashes, look};
+use super::seen_file::{CodeConcern, SeenFile, look};
 use crate::base::Id;
 
 /// The number of bytes of all files of a command that are kept.
 const MAX_TEXTS_BYTES: usize = 256 * 1024;
+
+/// The contents of files by path; `None` for a file that does not exist or cannot be read.
+pub type SeenCode = BTreeMap<String, Option<SeenFile>>;
 
 /// What to do with the files that a command runs, before it starts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +29,12 @@ pub struct CodeCheck {
     pub folder: String,
     /// The hashes with which it may start; `None` to report the contents instead of starting it.
     pub expected: Option<BTreeMap<String, Option<String>>>,
+}
+
+/// Returns the hashes of these contents.
+pub fn hashes(seen: &SeenCode) -> BTreeMap<String, Option<String>> {
+    let hash = |file: &Option<SeenFile>| file.as_ref().map(|file| file.hash.clone());
+    seen.iter().map(|(path, file)| (path.clone(), hash(file))).collect()
 }
 
 /// Whether the command line of a check names files of git's repositories, whose settings are looked at.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::code_references::{CodeReference, is_code_name, references};
-use super::seen_code::{CodeText, SeenFile, look};
+use super::seen_file::{CodeText, SeenFile, look};
 use crate::base::globs;
 use crate::base::paths::{file_name, folder_of};
 

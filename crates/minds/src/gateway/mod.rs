@@ -15,7 +15,7 @@ mod bridge;
 mod bubblewrap;
 pub mod budget;
 mod code_references;
-mod command_code;
+pub mod command_code;
 #[cfg(target_os = "linux")]
 mod confined_start;
 pub mod consent;
@@ -78,7 +78,7 @@ mod sandbox_detection;
 mod sandbox_root;
 mod saved;
 pub mod scripted;
-pub mod seen_code;
+mod seen_file;
 pub mod server_status_text;
 mod server_traffic;
 pub mod servers;
@@ -112,7 +112,7 @@ use bevy::ecs::prelude::*;
 
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
-pub use command_code::CodeCheck;
+pub use command_code::{CodeCheck, SeenCode};
 pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
 pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
 pub use health::{HealthState, ProviderFault, ProviderHealth};
@@ -125,7 +125,7 @@ pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, Progr
 pub use provider_trial::ProviderTrial;
 pub use request_queue::RequestQueue;
 pub use sandbox_detection::{HasSandbox, SandboxDetected};
-pub use seen_code::{CodeConcern, SeenCode, SeenFile};
+pub use seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
 pub use servers::{
     McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
     ServerMessagesReceived,

@@ -13,7 +13,7 @@ use super::redaction::Redactor;
 static TAKEN: OnceLock<BTreeMap<OsString, OsString>> = OnceLock::new();
 
 /// The last words of names whose values are secrets.
-pub(super) const SECRET_WORDS: [&str; 12] = [
+const SECRET_WORDS: [&str; 12] = [
     "APIKEY",
     "AUTH",
     "AUTHORIZATION",
@@ -52,11 +52,6 @@ pub(super) fn given() -> Vec<String> {
 /// Whether a variable in a definition holds a key or a password: by its name, or because its value looks random. Other
 /// values are settings, such as a region or a path, which an answer may be about.
 fn is_given_in_private(name: &str, value: &str) -> bool {
-    let is_named_so = || {
-        let upper = name.to_ascii_uppercase();
-        let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
-        SECRET_WORDS.contains(&last) && !value.starts_with(['/', '.', '~']) && !is_number(value)
-    };
     let is_random = || {
         value.len() >= MIN_RANDOM_BYTES
             && !value.starts_with(['/', '.', '~'])
@@ -65,7 +60,14 @@ fn is_given_in_private(name: &str, value: &str) -> bool {
             && value.contains(|letter: char| letter.is_ascii_digit())
             && value.contains(char::is_alphabetic)
     };
-    !USUAL_VARIABLES.contains(&name) && (is_named_so() || is_private(name, value) || is_random())
+    !USUAL_VARIABLES.contains(&name) && (is_private(name, value) || is_random())
+}
+
+/// Whether the last word of a name says that the value is a secret. A path or a number is none.
+pub(super) fn is_named_secret(name: &str, value: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
+    SECRET_WORDS.contains(&last) && !value.starts_with(['/', '.', '~']) && !is_number(value)
 }
 
 fn is_number(value: &str) -> bool {
@@ -90,7 +92,7 @@ fn is_private(name: &str, value: &str) -> bool {
     if name.ends_with("_PROXY") || name.starts_with("WORKSHOP_") || USUAL_VARIABLES.contains(&name.as_str()) {
         return false;
     }
-    let is_named_so = PRIVATE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_named_so = PRIVATE_ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_named_secret(&name, value);
     // A path is no key, even if a part of it looks like one.
     let looks_so = || !value.starts_with('/') && Redactor::default().redact_all(value) != value;
     !value.is_empty() && (is_named_so || looks_so())
@@ -237,6 +239,11 @@ mod tests {
             ("PGPASSWORD", "x"),
             ("MYSQL_PWD", "x"),
             ("github_token", "x"),
+            ("TOKEN", "x"),
+            ("API-KEY", "x"),
+            ("GITHUB_PAT", "x"),
+            ("SESSION_COOKIE", "x"),
+            ("REGISTRY_AUTH", "x"),
             ("DATABASE_URL", "postgres://ada:secret@localhost/db"),
             ("ODD", "sk-0123456789abcdef"),
         ] {
@@ -255,6 +262,7 @@ mod tests {
             ("FONTS", "/nix/store/sk-0123456789abcdef"),
             ("HTTPS_PROXY", "http://ada:secret@proxy:3128"),
             ("OPENAI_API_KEY", ""),
+            ("KEY", "/etc/keys/service-1.pem"),
         ] {
             assert!(!is_private(name, value), "{name}={value}");
         }

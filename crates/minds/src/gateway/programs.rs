@@ -14,13 +14,13 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
 use super::command_code::CodeCheck;
+use super::command_code::SeenCode;
 use super::git_protection;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
 use super::program_access::hidden_in;
 use super::sandbox::{Confinement, Level, Limits, Rights};
-use super::seen_code::SeenCode;
 use crate::base::Id;
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
 use crate::workspace::{Range, SettingsSection};

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::seen_code::{CodeConcern, SeenFile, hash_of};
+use super::seen_file::{CodeConcern, SeenFile, hash_of};
 use crate::base::paths::folder_of;
 
 /// The maximum size of a file of settings, in bytes.
@@ -221,9 +221,10 @@ fn names_program(key: &str, value: &str) -> bool {
         ("submodule", "update") => value.starts_with('!'),
         ("protocol", "allow") => value != "never",
         // Transports such as `ext::` run what follows.
-        ("remote" | "url" | "submodule" | "branch", "url" | "pushurl" | "insteadof" | "pushinsteadof" | "remote") => {
-            value.contains("::") || key.contains("::")
-        }
+        (
+            "remote" | "url" | "submodule" | "branch",
+            "url" | "pushurl" | "insteadof" | "pushinsteadof" | "remote" | "pushremote" | "pushdefault",
+        ) => value.contains("::") || key.contains("::"),
         _ => false,
     }
 }
@@ -255,6 +256,8 @@ mod tests {
             ("[diff \"own\"]\n\tTextConv = \"x y\" # note\n", "diff.own.textconv = x y"),
             ("[diff.own]\ncommand=x", "diff.own.command = x"),
             ("[filter \"a\"] clean = x\n", "filter.a.clean = x"),
+            ("[branch \"a\"]\n\tpushRemote = ext::x\n", "branch.a.pushremote = ext::x"),
+            ("[remote]\n\tpushDefault = ext::x\n", "remote.pushdefault = ext::x"),
             ("[filter \"a\"]\n\tprocess = \\\n  x\n", "filter.a.process = x"),
             ("[merge \"a\"]\n\tdriver = x %O\n", "merge.a.driver = x %O"),
             ("[core]\n\tfsmonitor = sh x.sh\n", "core.fsmonitor = sh x.sh"),

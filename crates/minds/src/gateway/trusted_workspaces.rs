@@ -23,7 +23,7 @@ const FOLDER: &str = "trusted-workspaces";
 /// The comment at the beginning of each file.
 const HEAD: &str = "# What you trust of a workspace: workshop trust. Delete this file to be asked again.\n";
 /// The maximum number of runs that are known of a workspace that is not trusted.
-const MAX_RUNS: usize = 50;
+pub const MAX_RUNS: usize = 50;
 
 /// What a person decided about a workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -171,7 +171,11 @@ pub(super) fn follow_trust_file(
     let stamp = file.stamp_now();
     if stamp != file.stamp {
         file.stamp = stamp;
-        let now = load(config.as_deref(), &workspace).unwrap_or_default().trust();
+        let known = load(config.as_deref(), &workspace).unwrap_or_else(|problem| {
+            tracing::warn!("the workspace is restricted: {problem}");
+            TrustedWorkspace::default()
+        });
+        let now = known.trust();
         if now != *trust {
             inputs.push(TrustChanged(now));
         }

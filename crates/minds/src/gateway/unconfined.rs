@@ -66,8 +66,8 @@ pub fn unconfined_problems(environment: &Environment) -> Vec<Problem> {
     let unreadable = read(&file).err();
     let sentences = SandboxedPrograms::ALL.into_iter().filter_map(|one| unconfined_sentence(environment, one));
     let remedy = "remove this workspace there to use the sandbox again";
-    let said = sentences.map(|what| Problem::warning(file.display().to_string(), what, remedy));
-    unreadable.into_iter().chain(said).collect()
+    let warnings = sentences.map(|what| Problem::warning(file.display().to_string(), what, remedy));
+    unreadable.into_iter().chain(warnings).collect()
 }
 
 /// The problems of settings that try to switch a sandbox off, which only the person can.

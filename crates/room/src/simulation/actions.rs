@@ -244,8 +244,8 @@ pub(super) fn end_errand(
         }
     };
     if with.contains(&to) {
-        let told = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
-        sim.write_dropped(body, &told, "it is told in a conversation that begins now");
+        let action = QueuedAction::new(Action::ApproachAgent { agent: to }, cause);
+        sim.write_dropped(body, &action, "it is told in a conversation that begins now");
         return body.activity.news.take().map(|news| (news.element, news.version));
     }
     sim.enqueue_again(body, QueuedAction::new(Action::ApproachAgent { agent: to }, cause));

@@ -185,6 +185,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
         pattern: None,
         risk: Default::default(),
         asked_before: 0,
+        changed_files: Vec::new(),
         of_server: None,
     };
     QuestionView { approval, preview: Preview::Addition { path: "notes.md".into(), text: "one\ntwo".into() } }

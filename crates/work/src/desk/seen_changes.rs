@@ -1,5 +1,5 @@
 //! What agents and workflows of a trusted workspace would do by themselves, or could do outside of it, and whether the
-//! person has seen it: heartbeats, triggers, code, and agents that reach outside.
+//! person has seen it: heartbeats, triggers, code, coding agents, and agents that reach outside.
 //!
 //! What is changed with this program is trusted at once: the person did it, or an agent whose act the gate checked and
 //! that the person has seen itself. Whatever comes in otherwise, by a pull or another editor, waits.
@@ -11,11 +11,13 @@ use bevy::ecs::system::SystemParam;
 
 use super::heartbeats::heartbeat_widening;
 use super::modules::code_widening;
+use crate::agent::formats::format_of;
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::hash::content_hash;
 use crate::base::{Author, Problem};
 use crate::gate::GatePolicy;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
+use crate::gateway::aliases::{MODELS, does_more_than_answer, model_widening};
 use crate::heartbeat;
 use crate::orchestration::workflow::format as workflow_format;
 use crate::orchestration::workflow::starting::trigger_widening;
@@ -39,7 +41,16 @@ pub fn widenings_of_file(path: &str, text: &str) -> Vec<Widening> {
         found.extend(trigger_widening(path, &workflow_format::read(path, text).workflow.trigger));
     }
     found.extend(code_widening(path, text));
+    let models = models_named(path, text).into_iter().filter(|model| does_more_than_answer(model));
+    found.extend(models.map(|model| model_widening(&model)));
     found
+}
+
+/// The models that a file of an agent or a workflow names.
+pub fn models_named(path: &str, text: &str) -> Vec<String> {
+    let of_agent = format_of(path).and_then(|format| (format.read)(path, text).profile.model);
+    let steps = workflow_format::is_workflow(path).then(|| workflow_format::read(path, text).workflow.steps);
+    of_agent.into_iter().chain(steps.into_iter().flatten().filter_map(|step| step.model)).collect()
 }
 
 /// The files with widenings, by path, as they were before the last change. Not saved.
@@ -143,13 +154,21 @@ impl SeenContext<'_, '_> {
 
     /// The problems about what waits.
     fn problems(&self, known: &Known, trust: &WorkspaceTrust) -> Vec<Problem> {
+        let (models, others): (Vec<&Widening>, Vec<&Widening>) =
+            waiting(known, trust).partition(|widening| widening.place == MODELS);
         let (starting, reaching): (Vec<&Widening>, Vec<&Widening>) =
-            waiting(known, trust).partition(|widening| widening.key != REACH);
+            others.into_iter().partition(|widening| widening.key != REACH);
+        let names: BTreeSet<&str> = models.iter().map(|model| &*model.value).collect();
+        let models = (!names.is_empty()).then(|| {
+            let names: Vec<&str> = names.into_iter().take(MAX_NAMED).collect();
+            let what = format!("{} is not used until you trust it, because you have not seen it yet", names.join(", "));
+            Problem::warning(MODELS, what, TRUST_REMEDY)
+        });
         let starts = problem(&starting, "does not start by itself");
         // Where everything outside is asked anyway, it makes no difference.
         let reaches =
             problem(&reaching, "asks before it reaches outside the workspace").filter(|_| self.frees_outside());
-        starts.into_iter().chain(reaches).collect()
+        starts.into_iter().chain(models).chain(reaches).collect()
     }
 
     /// Whether a rule lets every agent reach outside without asking.

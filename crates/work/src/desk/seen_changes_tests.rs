@@ -135,6 +135,28 @@ fn agents_that_reach_outside_are_reported_only_where_a_rule_frees_them() {
 }
 
 #[test]
+fn a_coding_agent_that_a_pull_names_as_a_model_waits_and_other_models_do_not() {
+    const CODING: &str = "---\nmodel: acp:claude\n---\nYou help.\n";
+    let step = "---\nsteps:\n  - { id: a, agent: ada, prompt: Go, model: \"acp:claude\" }\n---\n";
+    for (path, text) in [("agents/ada.md", CODING), ("workflows/tea.md", step)] {
+        let mut world = trusted_room(&[]);
+        know(&mut world, &[(path, text)]);
+        assert_eq!(added(&mut world, change(path, text)), [""; 0], "{path} was pulled");
+        let shown = problems(&mut world);
+        assert!(shown.contains("acp:claude is not used") && shown.contains("workshop trust"), "{path}: {shown}");
+        let mut world = trusted_room(&[]);
+        know(&mut world, &[(path, text)]);
+        assert_eq!(
+            added(&mut world, FileChanged { is_seen: true, ..change(path, text) }),
+            [MODELS],
+            "{path} was saved"
+        );
+    }
+    let other = CODING.replace("acp:claude", "openai:gpt-5");
+    assert_eq!(widenings_of_file("agents/ada.md", &other), []);
+}
+
+#[test]
 fn in_a_workspace_where_everything_is_trusted_nothing_waits() {
     let mut world = trusted_room(&[]);
     world.insert_resource(WorkspaceTrust::Everything);

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::activation::{Activation, CallProgress, Phase};
 use super::approval_question::CallQuestion;
 use super::command::KernelCommand;
+use super::command_code::ChangedFile;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AllowScope, AnswerPlace, Id, TimeLimit};
@@ -96,6 +97,9 @@ pub struct Approval {
     /// How often a question about the same call was asked before, because the files that its command runs changed.
     #[serde(skip)]
     pub asked_before: u64,
+    /// The files that the call would run and that are not as they were when they were last allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<ChangedFile>,
     /// The question that an MCP server asks during a call, instead of the question whether the call may be carried
     /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -269,6 +273,7 @@ impl Activation {
             always: ask_rules::permanent_rules(&asked.name, &question.rules).unwrap_or_default(),
             pattern: ask_rules::pattern(&question.rules),
             asked_before: question.asked_before,
+            changed_files: question.changed_files,
             risk: Risk::of(&question.rules, question.of_server.is_some()),
             of_server: question.of_server,
         })

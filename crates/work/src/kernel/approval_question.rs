@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::command_code::ChangedFile;
 use crate::base::Id;
 use crate::gate::AskRule;
 use crate::gateway::mcp::McpElicitation;
@@ -18,6 +19,9 @@ pub struct CallQuestion {
     /// How often a question about the same call was asked before, because the files that its command runs changed.
     #[serde(default)]
     pub asked_before: u64,
+    /// The files that the call would run and that are not as they were when they were last allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<ChangedFile>,
     /// The question of the MCP server that executes the call; `None` if the question is whether the call may be
     /// carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

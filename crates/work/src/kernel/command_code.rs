@@ -8,7 +8,8 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::base::text::{one_line, truncate};
 use crate::gate::{AskRule, AskSource, TouchKind};
-use crate::gateway::{CodeConcern, SeenCode, SeenFile};
+use crate::gateway::{CodeConcern, MAX_TEXT_BYTES, SeenCode, SeenFile};
+use crate::tools::{Preview, PreviewLine, PreviewLineKind};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 
 /// The maximum number of files whose contents are kept.
@@ -20,6 +21,10 @@ const MAX_LINES: usize = 4;
 const MAX_SHOWN: usize = 8;
 /// The number of changed files that are named.
 const MAX_NAMED: usize = 40;
+/// The number of bytes of changed files that are shown whole.
+const MAX_SHOWN_BYTES: usize = 128 * 1024;
+/// What a kept text may lack of [`MAX_TEXT_BYTES`] because a letter was cut at its end.
+const CUT_LETTER_BYTES: usize = 3;
 
 /// The contents of the files that commands ran, or that a person was asked about, by path. Contents seen first count as
 /// those that a rule was written for, unless they are of some concern.
@@ -68,8 +73,36 @@ impl KnownCode {
         self.note(seen);
     }
 
+    /// The files that are not as they were when they were last allowed, as a person sees them.
+    pub(super) fn changed_files(&self, seen: &SeenCode) -> Vec<ChangedFile> {
+        let mut bytes = 0;
+        let shown = |change: Change<'_>| {
+            let mut file = change.shown();
+            bytes += file.old.len() + file.new.len();
+            if bytes > MAX_SHOWN_BYTES {
+                file = ChangedFile { path: file.path, is_cut: true, ..ChangedFile::default() };
+            }
+            file
+        };
+        self.changed(seen).into_iter().map(shown).collect()
+    }
+
     /// The rules that require approval because a file is not as it was when it was last allowed.
     pub(super) fn changes(&self, seen: &SeenCode, target: &str) -> Vec<AskRule> {
+        let changed = self.changed(seen);
+        let named =
+            changed.iter().enumerate().take(MAX_NAMED).map(|(index, change)| change.described(index < MAX_SHOWN));
+        let more = changed.len().saturating_sub(MAX_NAMED);
+        let more = (more > 0).then(|| format!("{more} more files that it runs are not as they were"));
+        let rule = |why| AskRule {
+            source: AskSource::EachTime { why },
+            kind: TouchKind::PROCESS_RUN,
+            target: target.to_owned(),
+        };
+        named.chain(more).map(rule).collect()
+    }
+
+    fn changed<'a>(&'a self, seen: &'a SeenCode) -> Vec<Change<'a>> {
         let hash = |file: Option<&SeenFile>| file.map(|file| file.hash.clone());
         let mut changed: Vec<Change<'_>> = Vec::new();
         for (path, now) in run_files(seen) {
@@ -88,16 +121,35 @@ impl KnownCode {
                 changed.push(Change { path: original_of(path).unwrap_or(path), before: newest, now });
             }
         }
-        let named =
-            changed.iter().enumerate().take(MAX_NAMED).map(|(index, change)| change.described(index < MAX_SHOWN));
-        let more = changed.len().saturating_sub(MAX_NAMED);
-        let more = (more > 0).then(|| format!("{more} more files that it runs are not as they were"));
-        let rule = |why| AskRule {
-            source: AskSource::EachTime { why },
-            kind: TouchKind::PROCESS_RUN,
-            target: target.to_owned(),
-        };
-        named.chain(more).map(rule).collect()
+        changed
+    }
+}
+
+/// A file that a call would run and that is not as it was when it was last allowed, with its texts as far as they are
+/// kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// The path of the file.
+    pub path: String,
+    /// What was allowed; empty if nothing was.
+    pub old: String,
+    /// What it is.
+    pub new: String,
+    /// Whether there is more in the file than these texts.
+    pub is_cut: bool,
+}
+
+impl ChangedFile {
+    /// All lines that changed, as shown to a person, with a note if there can be more.
+    pub fn lines(&self) -> Vec<PreviewLine> {
+        let heading = format!("{}, which it runs", self.path);
+        let (path, old, new) = (heading, self.old.clone(), self.new.clone());
+        let mut lines = Preview::Change { path, old, new }.lines();
+        if self.is_cut {
+            let text = "(not all of this file is shown here: look at it in the workspace)".to_owned();
+            lines.push(PreviewLine { mark: PreviewLineKind::Gap, text });
+        }
+        lines
     }
 }
 
@@ -110,6 +162,17 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
+    fn shown(&self) -> ChangedFile {
+        let (path, before, now) = (self.path.to_owned(), self.before.flatten(), self.now);
+        let mut files = [before, now].into_iter().flatten();
+        if files.clone().any(|file| file.is_text_left_out) {
+            return ChangedFile { path, is_cut: true, ..ChangedFile::default() };
+        }
+        let is_cut = files.any(|file| file.text.len() + CUT_LETTER_BYTES >= MAX_TEXT_BYTES);
+        let text = |file: Option<&SeenFile>| file.map(|file| file.text.clone()).unwrap_or_default();
+        ChangedFile { path, old: text(before), new: text(now), is_cut }
+    }
+
     /// Describes the change, such as "tools/run.sh, which it runs, changed since it was last allowed or shown (+1 −1:
     /// -echo a +echo b)".
     fn described(&self, has_lines: bool) -> String {
@@ -194,6 +257,36 @@ mod tests {
         assert!(rules[0].for_task().is_none(), "no earlier permission covers it");
         let rules = known.changes(&seen("run.sh", None), "sh run.sh");
         assert!(rules[0].source.because().contains("was removed"));
+    }
+
+    #[test]
+    fn every_changed_line_is_shown_before_a_person_allows_the_call() {
+        let mut known = KnownCode::default();
+        let old: String = (0..40).map(|line| format!("echo {line}\n")).collect();
+        known.note(&seen("run.sh", Some(&old)));
+        let hostile = seen("run.sh", Some(&format!("{}rm -r \u{202e}x\n", old.replace("echo", "printf"))));
+        let rows = |seen: &SeenCode| -> Vec<String> {
+            let files = known.changed_files(seen);
+            files.iter().flat_map(ChangedFile::lines).flat_map(|line| line.rows(100)).collect()
+        };
+        let shown = rows(&hostile);
+        for line in (0..40).map(|line| format!("  + printf {line}")).chain(["  + rm -r ‹U+202E›x".to_owned()]) {
+            assert!(shown.contains(&line), "{line} in {shown:?}");
+        }
+        assert!(shown[0].starts_with("run.sh, which it runs"), "{shown:?}");
+        assert_eq!(rows(&seen("run.sh", Some(&old))), [""; 0], "an unchanged file is not shown");
+        let long = seen("run.sh", Some(&"x".repeat(MAX_TEXT_BYTES)));
+        assert!(rows(&long).last().is_some_and(|last| last.contains("not all of this file is shown")));
+        let left_out = SeenFile { is_text_left_out: true, ..file("") };
+        let left_out = [("run.sh".to_owned(), Some(left_out))].into();
+        let shown = rows(&left_out);
+        assert!(shown.len() == 2 && shown[1].contains("not all of this file is shown"), "{shown:?}");
+        let many: SeenCode = (0..40)
+            .map(|number| (format!("{number}.sh"), Some(SeenFile { is_loaded: true, ..file(&"y\n".repeat(4_000)) })))
+            .collect();
+        let shown = known.changed_files(&many);
+        let bytes: usize = shown.iter().map(|file| file.old.len() + file.new.len()).sum();
+        assert!(shown.len() == 40 && bytes <= MAX_SHOWN_BYTES && shown[39].is_cut, "{bytes}");
     }
 
     #[test]

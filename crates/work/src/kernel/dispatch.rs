@@ -17,8 +17,8 @@ use crate::base::{ActivationKey, AllowScope, Author, Id, Problem, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
 use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchEffect, TouchKind, decide};
 use crate::gateway::CodeCheck;
+use crate::gateway::command_code::hashes;
 use crate::gateway::mcp::{McpElicitation, McpReply};
-use crate::gateway::seen_code::hashes;
 use crate::log::EventDraft;
 use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
@@ -218,7 +218,9 @@ impl RoomAccess<'_, '_> {
         let requested = events::ApprovalRequested { tool, what, wants: wants.clone(), why, turn, call: index };
         let asked = self.record(one, record, &requested);
         let asked_before = kernel.running_call(key, turn, index).map_or(0, |call| call.looks.saturating_sub(1).into());
-        let question = CallQuestion { wants, because, rules, asked_before, of_server: None };
+        let seen = kernel.running_call(key, turn, index).and_then(|call| call.code.as_deref());
+        let changed_files = seen.map(|seen| kernel.known_code.changed_files(seen)).unwrap_or_default();
+        let question = CallQuestion { wants, because, rules, asked_before, changed_files, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }

@@ -71,6 +71,7 @@ pub use activation::{
 pub use approval::{Approval, ApprovalId, Hold, QuestionKey};
 pub use approval_question::{CallQuestion, Grant};
 pub use command::{KernelCommand, WorkDropped};
+pub use command_code::ChangedFile;
 pub use core::{Kernel, KernelAction, NewWork, NoReply};
 pub use hand_over::task_and_terms;
 pub use hand_over_result::{DelegatedOutcome, DelegatedTask};

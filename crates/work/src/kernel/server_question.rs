@@ -2,6 +2,7 @@
 //! visible, so that they cannot pass for words of the program. Pure.
 
 use super::approval::Approval;
+use super::command_code::ChangedFile;
 use crate::base::text::truncate;
 use crate::base::visible_text::{visible, visible_in_order, visible_lines};
 use crate::gateway::mcp::McpElicitation;
@@ -26,10 +27,12 @@ fn named(asked: &McpElicitation) -> String {
 }
 
 impl Approval {
-    /// The question of the MCP server, if it asks one, and the preview of the call: all lines that a person decides about.
+    /// The question of the MCP server, if it asks one, the preview of the call, and what changed in the files that it
+    /// would run: all lines that a person decides about.
     pub fn lines(&self, preview: &Preview) -> Vec<PreviewLine> {
         let mut lines = self.of_server.as_deref().map_or_else(Vec::new, server_lines);
         lines.extend(preview.lines());
+        lines.extend(self.changed_files.iter().flat_map(ChangedFile::lines));
         lines
     }
 

@@ -416,8 +416,8 @@ fn cut_after_calls_message(tokens: u32) -> String {
 /// What a person is told about a reply that the provider's filter blocked, or with which the model refused.
 fn filtered_text(text: &str) -> String {
     let text = truncate(&one_line(text), FILTERED_CHARS);
-    let said = if text.is_empty() { String::new() } else { format!("; all of it that came was: “{text}”") };
-    format!("the provider's filter blocked the reply, or the model refused{said}")
+    let partial = if text.is_empty() { String::new() } else { format!("; all of it that came was: “{text}”") };
+    format!("the provider's filter blocked the reply, or the model refused{partial}")
 }
 
 fn cut_text_message(tokens: u32) -> String {

@@ -1,6 +1,6 @@
 //! Detects secrets that are written literally in the definition of an MCP server, in a file that others may read. Pure.
 
-use super::super::private_variables::SECRET_WORDS;
+use super::super::private_variables::is_named_secret;
 use super::super::redaction::Redactor;
 use crate::agent::mcp_server::line_of_server;
 use crate::agent::{McpServer, McpTransport};
@@ -36,12 +36,7 @@ fn is_secret(name: &str, value: &str) -> bool {
     if value.contains("${") || value.chars().count() < MIN_CHARS {
         return false;
     }
-    let is_path = value.starts_with(['/', '.', '~']);
-    let upper = name.to_ascii_uppercase();
-    let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
-    let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_named = SECRET_WORDS.contains(&last) && !is_path && !is_number;
-    is_named || Redactor::of([]).redact_all(value) != *value
+    is_named_secret(name, value) || Redactor::of([]).redact_all(value) != *value
 }
 
 /// Returns the name of the environment variable that should be used instead.

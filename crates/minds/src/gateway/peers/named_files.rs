@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::seen_code::hash_of;
+use super::super::seen_file::hash_of;
 use super::super::shell_words::parts;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::file_name;

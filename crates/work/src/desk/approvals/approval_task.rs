@@ -79,10 +79,10 @@ impl QuestionTask {
         ];
         fields.extend(time.map(|time| ("created", time)));
         let scopes = approval.scopes(name).into_iter().filter(|(scope, _)| !scope.is_once());
-        let reaches: Vec<String> = scopes.map(|(scope, told)| format!("{}: {told}", scope.to_text())).collect();
+        let reaches: Vec<String> = scopes.map(|(scope, words)| format!("{}: {words}", scope.to_text())).collect();
         if !reaches.is_empty() {
             description.push("To allow more than this once, add one of these lines below the task:".to_owned());
-            description.extend(reaches.into_iter().map(|told| format!("  {}: {}", keys::REACH, visible(&told))));
+            description.extend(reaches.into_iter().map(|reach| format!("  {}: {}", keys::REACH, visible(&reach))));
         }
         Self::new(approval.id.to_string(), &approval.sentence(name), fields, &description, fills)
     }

@@ -30,6 +30,7 @@ fn asked(id: &str, text: &str) -> QuestionTask {
         pattern: None,
         risk: Risk::default(),
         asked_before: 0,
+        changed_files: Vec::new(),
         of_server: None,
     };
     let preview = Preview::Write { path: "a.md".into(), text: text.into() };

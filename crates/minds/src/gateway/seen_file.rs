@@ -1,6 +1,6 @@
-//! The content of files that commands run: hashed, with the beginning as text, so that a person can be shown what changed.
+//! The content of one file that a command runs: its hash, the beginning that a person sees of it, and the text in which
+//! names of further files are looked for.
 
-use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::workspace::vfs::{PathAccess, WorkspacePath};
 /// The number of bytes from which a file is identified by its first part and its length.
 const MAX_HASHED_BYTES: u64 = 256 * 1024 * 1024;
 /// The number of bytes of a file that are kept to show what changed.
-const MAX_TEXT_BYTES: usize = 8 * 1024;
+pub const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// The number of bytes of a file in which names of other files are looked for.
 const MAX_READ_BYTES: usize = 256 * 1024;
 
@@ -44,15 +44,6 @@ pub enum CodeConcern {
     WrittenBy(Id),
     /// It is a repository whose settings name programs, which the text lists.
     NamesPrograms,
-}
-
-/// The contents of files by path; `None` for a file that does not exist or cannot be read.
-pub type SeenCode = BTreeMap<String, Option<SeenFile>>;
-
-/// Returns the hashes of these contents.
-pub fn hashes(seen: &SeenCode) -> BTreeMap<String, Option<String>> {
-    let hash = |file: &Option<SeenFile>| file.as_ref().map(|file| file.hash.clone());
-    seen.iter().map(|(path, file)| (path.clone(), hash(file))).collect()
 }
 
 /// The beginning of a file as text, in which names of other files are looked for.
