@@ -54,7 +54,7 @@ impl AgentPool {
         let workspace =
             environment.workspace().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let config = environment.config_folder().map(PathBuf::from);
-        let place = workspace.map(|workspace| AgentPlace { workspace, config });
+        let place = workspace.map(|workspace| AgentPlace { workspace, config, put_back: self.put_back() });
         AcpProvider { pool: self.clone(), terms: terms.clone(), place, keys }
     }
 }
