@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::{folder, json_lines, succeed};
+use crate::sandbox_modes::use_supervisor;
 use crate::servers::{processes, run_in};
 use crate::workshop::{Setup, Workshop};
 

@@ -23,9 +23,9 @@ pub fn use_supervisor() {
     }
 }
 
-/// Whether programs under Landlock have no namespaces in this process.
+/// Whether programs that are started in this process run under Landlock without namespaces.
 pub fn is_landlock_alone() -> bool {
-    std::env::var_os(ALONE_VARIABLE).is_some()
+    Confinement::of_this_computer().summary().contains("put back in guarded places")
 }
 
 /// Returns a supervisor that says that there are no namespaces.

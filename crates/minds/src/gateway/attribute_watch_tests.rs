@@ -27,7 +27,8 @@ impl Scene {
         }
         let (sender, reports) = unbounded();
         let listener = PutBackListener::new(move |report| sender.send(report).expect("the test receives it"));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
         Self { folder, runtime, listener, reports }
     }
 

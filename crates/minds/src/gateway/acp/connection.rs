@@ -125,19 +125,17 @@ impl Connection {
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
         let (config, folder) = (place.config.as_deref(), Some(&*place.workspace));
         let is_unconfined = unconfined::of(config, folder, SandboxedPrograms::CodingAgents);
-        let started = process::start(
-            &agent.transport,
-            &process::Place {
-                name: format!("the coding agent {}", agent.shown()),
-                put_back: place.put_back.clone(),
-                folder: &place.workspace,
-                own: &own,
-                hidden: place.config.as_deref(),
-                confinement: (!is_unconfined).then(Confinement::of_this_computer),
-                variable: &variable,
-            },
-        );
-        let started = started.await.map_err(|failure| {
+        let place_of_agent = process::Place {
+            name: format!("the coding agent {}", agent.shown()),
+            put_back: place.put_back.clone(),
+            folder: &place.workspace,
+            own: &own,
+            hidden: place.config.as_deref(),
+            confinement: (!is_unconfined).then(Confinement::of_this_computer),
+            variable: &variable,
+        };
+        let started = process::start(&agent.transport, &place_of_agent).await;
+        let started = started.map_err(|failure| {
             let known = KnownAgent::of(agent);
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
             ProviderError::of_agent(AgentFault::NotStarted, failure.what, remedy)

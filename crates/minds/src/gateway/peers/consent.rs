@@ -366,7 +366,8 @@ mod tests {
         allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
         let file = config.path().join(FILE);
         let text = std::fs::read_to_string(&file).expect("it should exist");
-        let old: String = text.lines().filter(|line| !line.contains("loaded:")).map(|line| format!("{line}\n")).collect();
+        let old: String =
+            text.lines().filter(|line| !line.contains("loaded:")).map(|line| format!("{line}\n")).collect();
         assert_ne!(old, text);
         std::fs::write(&file, old).expect("it can be written");
         write("helper.py", "two");
