@@ -1,6 +1,7 @@
 //! Files of the workspace beside MCP servers: guarded ones, whose rights and times a server cannot change for good, and the
 //! code that a server loads.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
@@ -8,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::mcp::McpFault;
+use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::sandbox::Level;
+use agent_workshop::gateway::worker::Worker;
+use agent_workshop::gateway::{CodeCheck, ProgramCommand, ProgramOrder, ProgramSettings};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::cases;
 use crate::peers::is_ignored;
+use crate::program::PATIENCE;
 use crate::sandbox_modes::{in_each_and_landlock_alone, is_landlock_alone};
 use crate::servers::{TestWorkspace, is_gone, processes, results, room_with, script, script_of_a_call, tool};
 
@@ -21,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
     let cases = cases![
         what_a_server_changes_of_guarded_files_is_prevented_or_put_back_and_told,
         a_person_in_the_room_is_told_what_was_put_back,
+        what_a_command_changes_of_guarded_files_is_told_too,
         changed_code_that_a_server_loads_needs_permission_again_and_is_named,
     ];
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
@@ -97,6 +103,50 @@ fn told_in_the_room(level: Level) {
     assert_eq!(again.events("warning").into_iter().filter(is_told).count(), told, "it replays without the server");
     drop(room);
     assert!(is_gone("loosens"));
+}
+
+fn what_a_command_changes_of_guarded_files_is_told_too() {
+    in_each_and_landlock_alone("server_files::what_a_command_changes_of_guarded_files_is_told_too", told_of_a_command);
+}
+
+fn told_of_a_command(level: Level) {
+    let workspace = TestWorkspace::new();
+    let settings = workspace.folder.path().join("settings.yaml");
+    std::fs::write(&settings, "text").expect("files can be written");
+    std::fs::create_dir(workspace.folder.path().join(".workshop")).expect("folders can be created");
+    let before = attributes(&settings);
+    let worker = Worker::start(workspace.environment(), BTreeMap::new()).expect("a thread can be started");
+    let run = |id: &str, words: &[&str]| {
+        let order = ProgramOrder {
+            id: id.into(),
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            root: None,
+            folder: String::new(),
+            timeout_secs: None,
+            settings: ProgramSettings::default(),
+            observer: None,
+            code: CodeCheck::default(),
+        };
+        let command = GatewayCommand::Program(ProgramCommand::Run(Box::new(order)));
+        worker.send(command).expect("the queue has room");
+        let mut told = Vec::new();
+        loop {
+            match worker.next(PATIENCE).expect("the command ends") {
+                GatewayEvent::PutBack(report) => told.push(report.sentence()),
+                GatewayEvent::Program(_) => return told,
+                _ => {}
+            }
+        }
+    };
+    assert_eq!(run("harmless", &["true"]), [] as [&str; 0]);
+    let told = run("loosening", &["chmod", "606", "settings.yaml"]);
+    assert_eq!(attributes(&settings) == before, level != Level::None, "{level:?}");
+    let names =
+        |text: &String| text.contains("the command \"chmod 606 settings.yaml\"") && text.contains("the rights of");
+    assert_eq!(told.iter().any(names), is_landlock_alone(), "{level:?}: {told:?}");
+    let entries = std::fs::read_dir(workspace.folder.path().join(".workshop")).expect("it is there").flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert!(!names.any(|name| name.starts_with("put-back")), "the report is removed");
 }
 
 fn changed_code_that_a_server_loads_needs_permission_again_and_is_named() {

@@ -20,12 +20,16 @@ use tokio::time::timeout;
 use super::bridge::WorkerBridge;
 #[cfg(target_os = "linux")]
 use super::guarded_attributes::{GuardedAttributes, MAX_FILES};
+use super::sandbox_root::STATE_FOLDER;
 use crate::base::Problem;
+use crate::safe_fs;
 use crate::schedule::{Input, InputJournal, InputQueue};
 use crate::workspace::ProblemReport;
 
 /// The maximum number of files that one report names.
 const MAX_NAMED: usize = 10;
+/// The maximum size of a supervisor's report, in bytes.
+const MAX_REPORT_BYTES: u64 = 16 * 1024 * 1024;
 /// How long a call, a turn or the end of a program waits for the comparison, which continues afterwards.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -65,6 +69,13 @@ impl Input for AttributesPutBack {
 }
 
 impl AttributesPutBack {
+    /// Creates a report that names a limited number of files.
+    fn of(programs: Vec<String>, mut changes: Vec<AttributeChange>, compared_only: Option<usize>) -> Self {
+        let more = changes.len().saturating_sub(MAX_NAMED);
+        changes.truncate(MAX_NAMED);
+        Self { programs, changes, more, compared_only }
+    }
+
     /// Describes what happened, for a person.
     pub fn sentence(&self) -> String {
         let programs = self.programs.join(" or ");
@@ -127,6 +138,45 @@ impl PutBackListener {
     }
 }
 
+/// The report of the supervisor of a command about what it put back: a file that the command cannot write.
+pub(super) struct SupervisorReport {
+    file: PathBuf,
+    program: String,
+    listener: PutBackListener,
+}
+
+impl SupervisorReport {
+    /// Expects a report in this workspace; `None` if its folder for the state of rooms does not exist yet.
+    pub(super) fn expected(workspace: &Path, program: String, listener: PutBackListener) -> Option<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let folder = Some(workspace.join(STATE_FOLDER)).filter(|folder| folder.is_dir())?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = folder.join(format!("put-back-{}-{number}", std::process::id()));
+        // It may be left from a process with the same id that was killed.
+        let _ = std::fs::remove_file(&file);
+        Some(Self { file, program, listener })
+    }
+
+    /// Where the supervisor writes it.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Passes the report on, if there is one, after the command has ended.
+    pub(super) fn tell(self) {
+        let text = match safe_fs::read_text(&self.file, MAX_REPORT_BYTES) {
+            Ok(None) => return,
+            Ok(Some(text)) => text,
+            Err(error) => return tracing::warn!("what was put back after {} is unknown: {error}", self.program),
+        };
+        let _ = std::fs::remove_file(&self.file);
+        let Ok(changes) = serde_json::from_str::<Vec<AttributeChange>>(&text) else {
+            return tracing::warn!("what was put back after {} is unknown: {text:?}", self.program);
+        };
+        self.listener.tell(AttributesPutBack::of(vec![self.program], changes, None));
+    }
+}
+
 /// The guarded files of a workspace, and the programs that run beside them.
 #[derive(Default)]
 struct WatchedFiles {
@@ -183,7 +233,7 @@ impl WatchedFiles {
     fn compare(&mut self, listener: &PutBackListener) {
         let Some(guarded) = &mut self.guarded else { return };
         self.compared_at = Some(Instant::now());
-        let mut changes = match guarded.check() {
+        let changes = match guarded.check() {
             Ok(changes) => changes,
             Err(error) => {
                 let failure = Some(error.to_string());
@@ -191,14 +241,12 @@ impl WatchedFiles {
             }
         };
         let is_news = !guarded.is_complete() && !std::mem::replace(&mut self.is_incompleteness_told, true);
-        let more = changes.len().saturating_sub(MAX_NAMED);
-        changes.truncate(MAX_NAMED);
         if !changes.is_empty() || is_news {
             let mut programs: Vec<String> = self.programs.values().cloned().collect();
             programs.sort();
             programs.dedup();
             let compared_only = is_news.then_some(MAX_FILES);
-            listener.tell(AttributesPutBack { programs, changes, more, compared_only });
+            listener.tell(AttributesPutBack::of(programs, changes, compared_only));
         }
     }
 }

@@ -180,17 +180,19 @@ impl GuardedAttributes {
         }
     }
 
-    /// Puts back what a program changed that has ended. Returns a note for each file.
-    pub(super) fn put_back(self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for (path, before) in &self.files {
-            let Some(change) = self.change(path, before.put_back(path, self.taken_at)) else { continue };
-            let AttributeChange { path, changed, failure } = change;
-            notes.push(match failure {
-                None => format!("{changed} of {path} were changed by the program and put back"),
-                Some(error) => format!("what the program changed of {path} could not be put back: {error}"),
-            });
-        }
+    /// Puts back what a program changed that has ended.
+    pub(super) fn put_back(&self) -> Vec<AttributeChange> {
+        let files = self.files.iter();
+        files.filter_map(|(path, before)| self.change(path, before.put_back(path, self.taken_at))).collect()
+    }
+
+    /// Returns a note for each change, for the reader of the program's output.
+    pub(super) fn notes(&self, changes: &[AttributeChange]) -> Vec<String> {
+        let note = |AttributeChange { path, changed, failure }: &AttributeChange| match failure {
+            None => format!("{changed} of {path} were changed by the program and put back"),
+            Some(error) => format!("what the program changed of {path} could not be put back: {error}"),
+        };
+        let mut notes: Vec<String> = changes.iter().map(note).collect();
         if notes.len() > MAX_NOTES {
             let more = notes.len() - MAX_NOTES;
             notes.truncate(MAX_NOTES);
@@ -295,7 +297,7 @@ mod tests {
         set_mode("artifacts/a.md", 0o600);
         // A person writes at the same moment.
         fs::write(root.join("tasks/work.task.md"), "more").expect("files can be written");
-        let notes = guarded.put_back();
+        let notes = guarded.notes(&guarded.put_back());
         assert_eq!(["settings.yaml", "agents", "agents/ada/agent.mdx", ""].map(mode), before);
         assert_eq!(root.join("settings.yaml").metadata().and_then(|found| found.modified()).ok(), Some(modified));
         assert_eq!(mode("artifacts/a.md"), 0o600, "ordinary files are the program's to change");

@@ -309,7 +309,7 @@ impl WorkerState {
         let keys = self.keys();
         let cancel = self.programs.begin(&id, &self.cancel_all);
         let (events, running) = (self.events.clone(), self.programs.clone());
-        let place = ProgramPlace::of(&self.environment);
+        let place = ProgramPlace::of(&self.environment).telling(listener(&self.events));
         match self.runtime() {
             Ok(runtime) => {
                 runtime.spawn(async move {

@@ -164,7 +164,8 @@ impl AgentRequest {
     /// Returns the environment of programs that the room runs for the agent.
     pub(super) fn terminal_environment(&self) -> TerminalEnvironment {
         TerminalEnvironment {
-            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
+            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref())
+                .telling(self.place.put_back.clone()),
             settings: self.terms.programs.clone(),
             keys: self.keys.clone(),
         }
