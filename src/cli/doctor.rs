@@ -19,7 +19,7 @@ use crate::engine::ProgramCache;
 use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
-use crate::gateway::peers::{Consent, consent_of};
+use crate::gateway::peers::{Consent, changed_code, consent_of};
 use crate::gateway::sandbox::{Confinement, Level};
 use crate::gateway::slack::trial::try_slack;
 use crate::gateway::slack::{SlackAccess, SlackSends, SlackSettings};
@@ -287,7 +287,9 @@ fn servers(folder: &Path, environment: &Environment) -> Vec<Finding> {
             Consent::Given => Finding::good(&what, format!("allowed: {detail}; test it with: workshop mcp check")),
             Consent::None => Finding::bad(State::NotSetUp, &what, format!("not allowed yet: {detail}"), remedy),
             Consent::OfAnother => {
-                Finding::bad(State::Note, &what, format!("changed since you allowed it: {detail}"), remedy)
+                let files = changed_code(environment, &configured.server);
+                let files = if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
+                Finding::bad(State::Note, &what, format!("changed since you allowed it{files}: {detail}"), remedy)
             }
         }
     };

@@ -13,7 +13,7 @@ use crate::base::text::nearest;
 use crate::base::{Problem, Severity};
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest};
-use crate::gateway::peers::{Consent, allow_peer, consent_of, forbid_label, forbid_peer};
+use crate::gateway::peers::{Consent, allow_peer, changed_code, consent_of, forbid_label, forbid_peer};
 use crate::gateway::unconfined::{SandboxedPrograms, is_unconfined, unconfined_sentence};
 use crate::gateway::{Environment, server_status_text};
 
@@ -309,6 +309,12 @@ fn allow(allowing: &AllowArguments) -> CliResult {
     let mut details = configured.server.details();
     if let Some(sentence) = unconfined_sentence(&context.environment, SandboxedPrograms::McpServers) {
         details.push_str(&format!("\n  is not sandboxed, so it can do whatever you can: {sentence}"));
+    }
+    if context.consent(configured) == Consent::OfAnother {
+        let changed = changed_code(&context.environment, &configured.server);
+        if !changed.is_empty() {
+            details.push_str(&format!("\n  changed since you allowed it: {}", changed.join(", ")));
+        }
     }
     if !allowing.yes && output::is_interactive() {
         let question =

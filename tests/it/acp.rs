@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use agent_workshop::base::AllowScope;
 use agent_workshop::gateway::acp::agent_of;
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
-use agent_workshop::gateway::sandbox::set_supervisor;
 use agent_workshop::gateway::unconfined::UNCONFINED_FILE;
 use agent_workshop::gateway::{Environment, GatewayEnvironment, LiveText};
 use agent_workshop::kernel::{Kernel, KernelCommand};
@@ -25,6 +24,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::{folder, json_lines, succeed};
+use crate::sandbox_modes::use_supervisor;
 use crate::servers::{processes, run_in};
 use crate::workshop::{Setup, Workshop};
 
@@ -62,7 +62,7 @@ pub fn trials() -> Vec<Trial> {
         an_agent_keeps_its_session_and_is_sent_only_new_messages,
         the_command_line_lists_allows_and_forbids,
     ];
-    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    use_supervisor();
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
     let ignored = is_ignored("the coding agent tests", missing);
     let own = cases

@@ -64,6 +64,7 @@ mod screen;
 #[cfg(feature = "window")]
 mod seeing;
 mod server_calls;
+mod server_files;
 mod server_peers;
 mod server_trust;
 mod servers;
@@ -137,6 +138,7 @@ fn main() {
         servers::trials,
         acp::trials,
         server_calls::trials,
+        server_files::trials,
         server_peers::trials,
         sampling::trials,
         adding_a_reason::trials,

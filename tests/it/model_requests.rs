@@ -153,6 +153,7 @@ pub fn wait_for_reply(worker: &Worker) -> Exchange {
             GatewayEvent::Thought { .. }
             | GatewayEvent::AccessChanged { .. }
             | GatewayEvent::Mcp(_)
+            | GatewayEvent::PutBack(_)
             | GatewayEvent::Program(_)
             | GatewayEvent::Web(_)
             | GatewayEvent::Slack(_) => {}

@@ -75,7 +75,7 @@ const TABLE: &[Row] = &[
         what: "their rights, times and attributes",
         cells: [
             "cannot be changed",
-            "cannot be changed; where the system does not let programs have namespaces, they are put back when a command has ended, and the result says so (not those that MCP servers and coding agents change)",
+            "cannot be changed; where the system does not let programs have namespaces, they are put back when a command has ended, and beside MCP servers and coding agents after each call and turn and when they end; a notice says so",
             LIKE_YOU,
         ],
         probes: &[("change guarded", &[Neither])],

@@ -13,7 +13,7 @@ use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
 use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
-use agent_workshop::gateway::sandbox::{Level, SUPERVISOR_ARGUMENT, set_supervisor};
+use agent_workshop::gateway::sandbox::{Level, SUPERVISOR_ARGUMENT};
 use agent_workshop::gateway::{
     Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, server_status_text,
 };
@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::{folder, succeed};
-use crate::sandbox_modes::in_each;
+use crate::sandbox_modes::{in_each, use_supervisor};
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
@@ -57,7 +57,7 @@ pub fn trials() -> Vec<Trial> {
         the_command_line_lists_allows_checks_and_calls,
         the_client_adds_little_latency,
     ];
-    set_supervisor(Path::new(env!("CARGO_BIN_EXE_workshop")));
+    use_supervisor();
     let missing = Command::new("python3").arg("--version").output().err().map(|_| "python3");
     let ignored = is_ignored("the MCP server tests", missing);
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()

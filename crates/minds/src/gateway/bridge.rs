@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
+use super::attribute_watch::AttributesPutBack;
 use super::keys::Environment;
 use super::live_replies::LiveText;
 use super::mcp::McpCommand;
@@ -65,6 +66,8 @@ pub struct WorkerBridge {
     calls: CallTraffic,
     /// The messages to and from Slack.
     slack: SlackTraffic,
+    /// What was put back of guarded files and is not in the world yet.
+    put_back: VecDeque<AttributesPutBack>,
     /// Finished activations that the worker was not notified of yet.
     over: VecDeque<Id>,
 }
@@ -209,6 +212,7 @@ impl WorkerBridge {
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::Mcp(event) => self.servers.receive(event),
+            GatewayEvent::PutBack(report) => self.put_back.push_back(report),
             GatewayEvent::Program(ended) => self.traffic::<ProgramCommand>().receive(ended),
             GatewayEvent::Web(answered) => self.traffic::<WebCommand>().receive(answered),
             GatewayEvent::Slack(event) => self.slack.receive(event),
@@ -283,6 +287,11 @@ impl WorkerBridge {
     /// Returns the time until the next tick is due by the wall clock.
     fn until_next_tick(&self) -> Duration {
         self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
+    }
+
+    /// Removes and returns what was put back of guarded files.
+    pub(super) fn take_put_back(&mut self) -> VecDeque<AttributesPutBack> {
+        std::mem::take(&mut self.put_back)
     }
 
     /// Returns the messages to and from MCP servers.

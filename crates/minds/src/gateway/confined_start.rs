@@ -16,7 +16,7 @@ use super::program_access::entries;
 use super::supervisor::SupervisorArguments;
 
 /// The folder of agents' worktrees, relative to the workspace.
-const WORKTREES: &str = ".workshop/worktrees";
+pub(super) const WORKTREES: &str = ".workshop/worktrees";
 
 /// Restricts this process to what the program may do.
 pub(super) fn restrict(options: &SupervisorArguments, workspace: &Path) -> io::Result<()> {

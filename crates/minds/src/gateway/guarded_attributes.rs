@@ -1,5 +1,6 @@
 //! Rights, owners, times and extended attributes of guarded files. Where the system has no namespaces, Landlock cannot keep
-//! a program from changing them: then they are compared after a command has ended, and put back.
+//! a program from changing them: then they are compared and put back, after a command has ended, and after each call or
+//! turn of a program that runs longer ([`super::attribute_watch`]).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -14,10 +15,12 @@ use rustix::fs::{
     lsetxattr, utimensat,
 };
 
-use super::program_access::{ProgramAccess, WorkspaceEntry};
+use super::attribute_watch::AttributeChange;
+use super::confined_start::WORKTREES;
+use super::program_access::{ProgramAccess, WorkspaceEntry, entries};
 
 /// The maximum number of files and folders that are compared.
-const MAX_FILES: usize = 50_000;
+pub(super) const MAX_FILES: usize = 50_000;
 /// The maximum size of an extended attribute or of the list of their names, in bytes.
 const MAX_ATTRIBUTE_BYTES: usize = 64 * 1024;
 /// How far the times of files may lag behind the clock: the system updates them in steps.
@@ -25,10 +28,12 @@ const CLOCK_STEP: Duration = Duration::from_millis(100);
 /// The maximum number of notes.
 const MAX_NOTES: usize = 20;
 
-/// The attributes of the guarded files of a workspace before a command runs.
+/// The attributes of the guarded files of a workspace, as they must stay.
 pub(super) struct GuardedAttributes {
     workspace: PathBuf,
-    files: Vec<(PathBuf, Attributes)>,
+    /// A folder whose files are left alone.
+    left_out: Option<PathBuf>,
+    files: BTreeMap<PathBuf, Attributes>,
     /// Whether all files are among them.
     is_complete: bool,
     taken_at: SystemTime,
@@ -37,7 +42,10 @@ pub(super) struct GuardedAttributes {
 /// The attributes of one file or folder.
 #[derive(Debug)]
 struct Attributes {
+    /// What the system says about it. Its rights and its owner are those that it must have.
     metadata: Metadata,
+    /// The modification time that it must have, and the size with which it had that.
+    modified: (Timespec, SystemTime, u64),
     extended: Extended,
 }
 
@@ -46,8 +54,15 @@ type Extended = BTreeMap<CString, Vec<u8>>;
 
 impl Attributes {
     fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self { metadata: path.symlink_metadata()?, extended: extended_of(path) })
+        let metadata = path.symlink_metadata()?;
+        Ok(Self { modified: modified_of(&metadata)?, metadata, extended: extended_of(path) })
     }
+}
+
+/// Returns the modification time of a file, in both forms, and its size.
+fn modified_of(metadata: &Metadata) -> io::Result<(Timespec, SystemTime, u64)> {
+    let at = Timespec { tv_sec: metadata.mtime(), tv_nsec: metadata.mtime_nsec() };
+    Ok((at, metadata.modified()?, metadata.len()))
 }
 
 /// Returns the extended attributes; none where the file system does not support them.
@@ -71,48 +86,113 @@ fn extended_of(path: &Path) -> Extended {
 impl GuardedAttributes {
     /// Reads the attributes of the workspace itself and of everything in it that programs must not change.
     pub(super) fn of(workspace: &Path, entries: &[WorkspaceEntry]) -> Self {
-        let mut guarded =
-            Self { workspace: workspace.to_owned(), files: Vec::new(), is_complete: true, taken_at: SystemTime::now() };
-        guarded.add(workspace.to_owned());
-        let protected = entries.iter().filter(|entry| entry.access != ProgramAccess::Write);
-        let mut due: Vec<PathBuf> = protected.map(|entry| workspace.join(&entry.name)).collect();
-        while let Some(path) = due.pop() {
-            if guarded.files.len() >= MAX_FILES {
-                guarded.is_complete = false;
-                break;
-            }
-            if guarded.add(path.clone()) {
-                due.extend(fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()));
-            }
-        }
+        let mut guarded = Self::empty(workspace, None);
+        guarded.read(entries);
         guarded
     }
 
-    /// Adds a file or folder; returns whether it is a folder.
-    fn add(&mut self, path: PathBuf) -> bool {
-        let Ok(attributes) = Attributes::of(&path) else { return false };
-        let is_folder = attributes.metadata.is_dir();
-        self.files.push((path, attributes));
+    /// Reads the attributes for a program that runs beside others. The copies in which agents work are left out: the
+    /// programs that run there may change them.
+    pub(super) fn of_running(workspace: &Path) -> io::Result<Self> {
+        let workspace = workspace.canonicalize()?;
+        let mut guarded = Self::empty(&workspace, Some(workspace.join(WORKTREES)));
+        guarded.read(&entries(&workspace)?);
+        Ok(guarded)
+    }
+
+    fn empty(workspace: &Path, left_out: Option<PathBuf>) -> Self {
+        let (workspace, files) = (workspace.to_owned(), BTreeMap::new());
+        Self { workspace, left_out, files, is_complete: true, taken_at: SystemTime::now() }
+    }
+
+    /// Whether all guarded files are compared: there are not too many.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Puts back what was changed, and continues with what is there now: new files, and files that were written.
+    pub(super) fn check(&mut self) -> io::Result<Vec<AttributeChange>> {
+        let entries = entries(&self.workspace)?;
+        Ok(self.read(&entries))
+    }
+
+    /// Reads all guarded files. Those that are known already are put back to what is known of them.
+    fn read(&mut self, entries: &[WorkspaceEntry]) -> Vec<AttributeChange> {
+        let taken_at = std::mem::replace(&mut self.taken_at, SystemTime::now());
+        let mut known = std::mem::take(&mut self.files);
+        let mut changes = Vec::new();
+        self.is_complete = true;
+        let protected = entries.iter().filter(|entry| entry.access != ProgramAccess::Write);
+        let mut due: Vec<PathBuf> = protected.map(|entry| self.workspace.join(&entry.name)).collect();
+        // Folders come before what is in them: without the right to open them, nothing in them could be put back.
+        let mut next = Some(self.workspace.clone());
+        while let Some(path) = next {
+            if self.files.len() >= MAX_FILES {
+                self.is_complete = false;
+                break;
+            }
+            let before = known.remove(&path);
+            let outcome = before.as_ref().map(|before| before.put_back(&path, taken_at));
+            if let Some(change) = outcome.and_then(|outcome| self.change(&path, outcome)) {
+                changes.push(change);
+            }
+            let is_workspace = path == self.workspace;
+            let is_folder = self.keep(path.clone(), before, taken_at);
+            if is_folder && !is_workspace {
+                let inside = fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
+                due.extend(inside.filter(|path| self.left_out.as_ref() != Some(path)));
+            }
+            next = due.pop();
+        }
+        changes
+    }
+
+    /// Keeps what a file must be like; returns whether it is a folder. What is known of its rights stays, so that nothing
+    /// that a program changes at this moment counts as right; a new time counts only if the content was written.
+    fn keep(&mut self, path: PathBuf, before: Option<Attributes>, taken_at: SystemTime) -> bool {
+        let Ok(now) = Attributes::of(&path) else { return false };
+        let is_folder = now.metadata.is_dir();
+        let kept = match before {
+            Some(before) if before.is_of(&now.metadata) => {
+                let is_forged = before.is_time_forged(&now.metadata, taken_at);
+                Attributes { modified: if is_forged { before.modified } else { now.modified }, ..before }
+            }
+            // It is new, or somebody else replaced it; a program cannot.
+            _ => now,
+        };
+        self.files.insert(path, kept);
         is_folder
     }
 
-    /// Puts back what was changed. Returns a note for each file.
-    pub(super) fn put_back(self) -> Vec<String> {
-        let mut notes = Vec::new();
-        // Folders come before what is in them: without the right to open them, nothing in them could be put back.
-        for (path, before) in &self.files {
-            let shown = match path.strip_prefix(&self.workspace) {
-                Ok(below) if below.as_os_str().is_empty() => "the workspace's folder".to_owned(),
-                Ok(below) => below.display().to_string(),
-                Err(_) => path.display().to_string(),
-            };
-            let changed = match before.put_back(path, self.taken_at) {
-                Ok(changed) if changed.is_empty() => continue,
-                Ok(changed) => format!("{} of {shown} were changed by the program and put back", changed.join(", ")),
-                Err(error) => format!("what the program changed of {shown} could not be put back: {error}"),
-            };
-            notes.push(changed);
+    /// Describes what was changed of a file, if anything was.
+    fn change(&self, path: &Path, outcome: io::Result<Vec<&'static str>>) -> Option<AttributeChange> {
+        let shown = match path.strip_prefix(&self.workspace) {
+            Ok(below) if below.as_os_str().is_empty() => "the workspace's folder".to_owned(),
+            Ok(below) => below.display().to_string(),
+            Err(_) => path.display().to_string(),
+        };
+        match outcome {
+            Ok(changed) if changed.is_empty() => None,
+            Ok(changed) => Some(AttributeChange { path: shown, changed: changed.join(", "), failure: None }),
+            Err(error) => {
+                Some(AttributeChange { path: shown, changed: String::new(), failure: Some(error.to_string()) })
+            }
         }
+    }
+
+    /// Puts back what a program changed that has ended.
+    pub(super) fn put_back(&self) -> Vec<AttributeChange> {
+        let files = self.files.iter();
+        files.filter_map(|(path, before)| self.change(path, before.put_back(path, self.taken_at))).collect()
+    }
+
+    /// Returns a note for each change, for the reader of the program's output.
+    pub(super) fn notes(&self, changes: &[AttributeChange]) -> Vec<String> {
+        let note = |AttributeChange { path, changed, failure }: &AttributeChange| match failure {
+            None => format!("{changed} of {path} were changed by the program and put back"),
+            Some(error) => format!("what the program changed of {path} could not be put back: {error}"),
+        };
+        let mut notes: Vec<String> = changes.iter().map(note).collect();
         if notes.len() > MAX_NOTES {
             let more = notes.len() - MAX_NOTES;
             notes.truncate(MAX_NOTES);
@@ -126,11 +206,16 @@ impl GuardedAttributes {
 }
 
 impl Attributes {
+    /// Whether these are of the same file.
+    fn is_of(&self, now: &Metadata) -> bool {
+        (now.dev(), now.ino()) == (self.metadata.dev(), self.metadata.ino())
+    }
+
     /// Puts back the attributes of a file that is still the same one. Returns the names of those that were changed.
     fn put_back(&self, path: &Path, taken_at: SystemTime) -> io::Result<Vec<&'static str>> {
         let Ok(now) = path.symlink_metadata() else { return Ok(Vec::new()) };
         let before = &self.metadata;
-        if (now.dev(), now.ino()) != (before.dev(), before.ino()) {
+        if !self.is_of(&now) {
             // Somebody else replaced it; a program cannot.
             return Ok(Vec::new());
         }
@@ -148,21 +233,21 @@ impl Attributes {
                 changed.push("the attributes");
             }
         }
-        if is_time_forged(before, &now, taken_at) {
-            let last_modification = Timespec { tv_sec: before.mtime(), tv_nsec: before.mtime_nsec() };
-            let times = Timestamps { last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT }, last_modification };
+        if self.is_time_forged(&now, taken_at) {
+            let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+            let times = Timestamps { last_access, last_modification: self.modified.0 };
             utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?;
             changed.push("the times");
         }
         Ok(changed)
     }
-}
 
-/// Whether a modification time was set rather than caused by a change of the content: it lies outside of the time in
-/// which the program ran.
-fn is_time_forged(before: &Metadata, now: &Metadata, taken_at: SystemTime) -> bool {
-    let (Ok(was), Ok(is)) = (before.modified(), now.modified()) else { return false };
-    was != is && before.len() == now.len() && (is < taken_at - CLOCK_STEP || is > SystemTime::now())
+    /// Whether a modification time was set rather than caused by a change of the content: it lies outside of the time
+    /// since the attributes were read.
+    fn is_time_forged(&self, now: &Metadata, taken_at: SystemTime) -> bool {
+        let ((_, was, size), Ok(is)) = (self.modified, now.modified()) else { return false };
+        was != is && size == now.len() && (is < taken_at - CLOCK_STEP || is > SystemTime::now())
+    }
 }
 
 /// Puts back extended attributes; returns whether any was changed.
@@ -179,7 +264,6 @@ fn put_back_extended(path: &Path, before: &Extended) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::program_access::entries;
     use super::*;
 
     #[test]
@@ -213,7 +297,7 @@ mod tests {
         set_mode("artifacts/a.md", 0o600);
         // A person writes at the same moment.
         fs::write(root.join("tasks/work.task.md"), "more").expect("files can be written");
-        let notes = guarded.put_back();
+        let notes = guarded.notes(&guarded.put_back());
         assert_eq!(["settings.yaml", "agents", "agents/ada/agent.mdx", ""].map(mode), before);
         assert_eq!(root.join("settings.yaml").metadata().and_then(|found| found.modified()).ok(), Some(modified));
         assert_eq!(mode("artifacts/a.md"), 0o600, "ordinary files are the program's to change");
@@ -222,5 +306,82 @@ mod tests {
             assert!(notes.iter().any(|note| note.contains(part)), "{part} in {notes:?}");
         }
         assert_eq!(fs::read_to_string(root.join("tasks/work.task.md")).ok().as_deref(), Some("more"));
+    }
+
+    /// A workspace with guarded files, and how it was before a program changed any.
+    fn running() -> (tempfile::TempDir, GuardedAttributes) {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for path in ["agents", ".workshop/worktrees/ada/files/agents", "artifacts"] {
+            fs::create_dir_all(folder.path().join(path)).expect("folders can be made");
+        }
+        for path in ["settings.yaml", "agents/ada.md", ".workshop/worktrees/ada/files/run.sh", "artifacts/a.md"] {
+            fs::write(folder.path().join(path), "text").expect("files can be written");
+        }
+        let guarded = GuardedAttributes::of_running(folder.path()).expect("it can be listed");
+        (folder, guarded)
+    }
+
+    fn mode(folder: &tempfile::TempDir, path: &str) -> u32 {
+        folder.path().join(path).metadata().expect("it should exist").mode() & 0o7777
+    }
+
+    fn set_mode(folder: &tempfile::TempDir, path: &str, mode: u32) {
+        fs::set_permissions(folder.path().join(path), Permissions::from_mode(mode)).expect("it can be changed");
+    }
+
+    fn changed(guarded: &mut GuardedAttributes) -> Vec<String> {
+        let changes = guarded.check().expect("it can be listed");
+        let mut paths: Vec<String> =
+            changes.into_iter().map(|change| format!("{} {}", change.path, change.changed)).collect();
+        paths.sort();
+        paths
+    }
+
+    #[test]
+    fn each_check_puts_back_and_reports_only_what_changed_since_the_last_one() {
+        let (folder, mut guarded) = running();
+        let before = [mode(&folder, "settings.yaml"), mode(&folder, "agents/ada.md")];
+        assert_eq!(changed(&mut guarded), [] as [&str; 0]);
+        for _ in 0..2 {
+            set_mode(&folder, "settings.yaml", 0o601);
+            set_mode(&folder, "agents/ada.md", 0o601);
+            assert_eq!(changed(&mut guarded), ["agents/ada.md the rights", "settings.yaml the rights"]);
+            assert_eq!([mode(&folder, "settings.yaml"), mode(&folder, "agents/ada.md")], before);
+            assert_eq!(changed(&mut guarded), [] as [&str; 0]);
+        }
+    }
+
+    #[test]
+    fn files_that_others_write_replace_or_add_are_theirs_and_are_guarded_from_then_on() {
+        let (folder, mut guarded) = running();
+        let settings = folder.path().join("settings.yaml");
+        fs::write(&settings, "word").expect("files can be written");
+        let written = settings.metadata().and_then(|found| found.modified()).expect("it has one");
+        fs::write(folder.path().join("agents/new.md"), "text").expect("files can be written");
+        fs::write(folder.path().join("other"), "text").expect("files can be written");
+        set_mode(&folder, "other", 0o640);
+        fs::rename(folder.path().join("other"), folder.path().join("agents/ada.md")).expect("it can be renamed");
+        assert_eq!(changed(&mut guarded), [] as [&str; 0]);
+        assert_eq!(settings.metadata().and_then(|found| found.modified()).ok(), Some(written));
+        assert_eq!(mode(&folder, "agents/ada.md"), 0o640);
+        set_mode(&folder, "agents/new.md", 0o601);
+        set_mode(&folder, "agents/ada.md", 0o601);
+        let file = fs::File::options().write(true).open(&settings).expect("it can be opened");
+        file.set_modified(SystemTime::UNIX_EPOCH).expect("it can be changed");
+        let expected = ["agents/ada.md the rights", "agents/new.md the rights", "settings.yaml the times"];
+        assert_eq!(changed(&mut guarded), expected);
+        assert_eq!(settings.metadata().and_then(|found| found.modified()).ok(), Some(written));
+    }
+
+    #[test]
+    fn copies_in_which_agents_work_and_ordinary_files_are_not_put_back() {
+        let (folder, mut guarded) = running();
+        for path in [".workshop/worktrees/ada/files/run.sh", "artifacts/a.md"] {
+            set_mode(&folder, path, 0o755);
+            assert_eq!(changed(&mut guarded), [] as [&str; 0]);
+            assert_eq!(mode(&folder, path), 0o755, "{path}");
+        }
+        set_mode(&folder, ".workshop", 0o700);
+        assert_eq!(changed(&mut guarded), [".workshop the rights"]);
     }
 }

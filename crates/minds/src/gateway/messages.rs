@@ -2,6 +2,7 @@
 
 use crossbeam_channel::Sender;
 
+use super::attribute_watch::AttributesPutBack;
 use super::keys::Environment;
 use super::live_replies::LiveCall;
 use super::mcp::{McpCommand, McpEvent};
@@ -90,6 +91,8 @@ pub enum GatewayEvent {
     },
     /// An event of an MCP server.
     Mcp(McpEvent),
+    /// Guarded files were changed while MCP servers or coding agents ran, and put back.
+    PutBack(AttributesPutBack),
     /// A program that an agent ran has ended.
     Program(ProgramEnded),
     /// A web request has ended.

@@ -11,6 +11,7 @@ pub mod address;
 pub mod agent_file_changes;
 pub mod aliases;
 pub mod anthropic;
+mod attribute_watch;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
@@ -110,6 +111,7 @@ pub use scripted::ScriptedProvider;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
+pub use attribute_watch::{AttributeChange, AttributesPutBack, PutBackListener};
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
 pub use command_code::{CodeCheck, SeenCode};
@@ -181,6 +183,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
     app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
+    app.add_input::<AttributesPutBack>();
     app.init_resource::<RequestQueue>()
         .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
@@ -215,6 +218,7 @@ pub fn plugin(app: &mut App) {
             dispatch::collect,
             (
                 servers::collect,
+                attribute_watch::collect,
                 worker_calls::collect::<ProgramCommand>,
                 worker_calls::collect::<WebCommand>,
                 slack_systems::collect,
@@ -236,6 +240,7 @@ pub fn plugin(app: &mut App) {
             model_holds::update,
             servers::read,
             servers::apply_server_events,
+            attribute_watch::report,
             sandbox_detection::apply_sandbox_detection,
             slack_systems::apply_slack_access,
         )

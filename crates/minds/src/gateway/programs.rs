@@ -13,20 +13,23 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::command_code::CodeCheck;
-use super::command_code::SeenCode;
+use super::attribute_watch::{PutBackListener, SupervisorReport};
+use super::command_code::{CodeCheck, SeenCode};
 use super::git_protection;
 use super::keys::Environment;
 use super::outside_traffic::Reported;
 use super::process::{Group, USUAL_VARIABLES, find_program};
 use super::program_access::hidden_in;
 use super::sandbox::{Confinement, Level, Limits, Rights};
-use crate::base::Id;
+use super::supervisor::PUT_BACK_VARIABLE;
+use crate::base::{Id, text};
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
 use crate::workspace::{Range, SettingsSection};
 
 /// How long the remaining output of an ended program may take to arrive.
 pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
+/// The maximum length of a command in a report, in characters.
+const MAX_SHOWN_CHARS: usize = 80;
 /// How long a program may take to exit after a termination signal.
 const END_ASKED: Duration = Duration::from_millis(300);
 /// The maximum output of a program in bytes, after which it is killed.
@@ -178,12 +181,15 @@ impl ProgramEnded {
 pub(super) struct ProgramPlace {
     workspace: Option<PathBuf>,
     hidden: Option<PathBuf>,
+    /// Receives what they change of guarded files.
+    put_back: PutBackListener,
 }
 
 impl ProgramPlace {
     /// Uses this workspace, and hides this folder.
     pub(super) fn in_folder(workspace: &Path, hidden: Option<&Path>) -> Self {
-        Self { workspace: Some(workspace.to_owned()), hidden: hidden.map(Path::to_owned) }
+        let put_back = PutBackListener::default();
+        Self { workspace: Some(workspace.to_owned()), hidden: hidden.map(Path::to_owned), put_back }
     }
 
     /// Uses the workspace and the config folder of this environment.
@@ -191,7 +197,13 @@ impl ProgramPlace {
         Self {
             workspace: environment.workspace().map(Path::to_owned),
             hidden: environment.config_folder().map(Path::to_owned),
+            put_back: PutBackListener::default(),
         }
+    }
+
+    /// Passes what programs change of guarded files to this listener.
+    pub(super) fn telling(self, put_back: PutBackListener) -> Self {
+        Self { put_back, ..self }
     }
 }
 
@@ -261,6 +273,8 @@ async fn run_in(
 pub(super) struct RunningProgram {
     child: Child,
     group: Group,
+    /// What its supervisor will say about guarded files.
+    report: Option<SupervisorReport>,
 }
 
 impl RunningProgram {
@@ -286,6 +300,9 @@ impl RunningProgram {
             let _ = tokio::time::timeout(END_ASKED, self.child.wait()).await;
         }
         self.group.kill();
+        if let Some(report) = self.report.take() {
+            report.tell();
+        }
         how
     }
 }
@@ -298,6 +315,10 @@ pub(super) fn start(
     place: &ProgramPlace,
 ) -> Result<(RunningProgram, ChildStdout, ChildStderr), String> {
     let workspace = place.workspace.clone().ok_or("there is no workspace to run it in")?;
+    let confinement = Confinement::of_this_computer();
+    let shown = format!("the command {:?}", text::truncate(&text::one_line(&words.join(" ")), MAX_SHOWN_CHARS));
+    let report = Some(&workspace).filter(|_| confinement.has_to_put_back());
+    let report = report.and_then(|workspace| SupervisorReport::expected(workspace, shown, place.put_back.clone()));
     let mut hidden: Vec<PathBuf> = place.hidden.iter().cloned().collect();
     // In a part of the workspace, the keys of the whole workspace are hidden, too.
     hidden.extend(root.iter().flat_map(|_| hidden_in(&workspace)));
@@ -325,12 +346,13 @@ pub(super) fn start(
         hidden: &hidden,
         limits: Some(limits),
     };
-    let (all, is_watched_over) = Confinement::of_this_computer().wrap(all, &rights);
+    let (all, is_watched_over) = confinement.wrap(all, &rights);
     let mut start = Command::new(&all[0]);
     start.args(&all[1..]).current_dir(&at).env_clear().env("TERM", "dumb");
     let usual = USUAL_VARIABLES.iter().filter(|name| **name != "TERM");
     start.envs(usual.filter_map(|name| Some((*name, std::env::var_os(name)?))));
     start.envs(git_protection::variables());
+    start.envs(report.as_ref().map(|report| (PUT_BACK_VARIABLE, report.file())));
     start.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     start.process_group(0);
@@ -340,7 +362,7 @@ pub(super) fn start(
         group.kill();
         return Err("it has no output".to_owned());
     };
-    Ok((RunningProgram { child, group }, stdout, stderr))
+    Ok((RunningProgram { child, group, report }, stdout, stderr))
 }
 
 /// Returns the kept output of a program; processes that it left behind may keep the pipe open forever.

@@ -147,10 +147,16 @@ impl Confinement {
         self.level
     }
 
+    /// Whether rights, times and attributes of guarded files have to be put back: the system cannot keep programs from
+    /// changing them.
+    pub(super) fn has_to_put_back(&self) -> bool {
+        self.level == Level::Landlock && !self.namespaces
+    }
+
     /// Describes the sandbox that is used, and why a better one is not, for a person.
     pub fn summary(&self) -> String {
         let mut words = self.level.description().to_owned();
-        if self.level == Level::Landlock && !self.namespaces {
+        if self.has_to_put_back() {
             words.push_str(
                 ", can send datagrams (UDP), and can change rights and times of files, which are put back in guarded \
                  places (this system does not let them have namespaces)",
@@ -191,7 +197,7 @@ impl Confinement {
             all.extend(hidden.flat_map(|folder| ["--hide".into(), folder]));
         }
         if self.level == Level::Landlock {
-            // A program that runs for days is left alone: the person may change these, too.
+            // Beside a program that runs for days, they are compared after each call (`attribute_watch`).
             let put_back = rights.new_entries.then_some("--put-back");
             all.extend(self.namespaces.then_some("--namespaces").into_iter().chain(put_back).map(OsString::from));
         }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::program_access::{WorkspaceEntry, refused};
 
 /// The folder of the workspace's state.
-const STATE_FOLDER: &str = ".workshop";
+pub(super) const STATE_FOLDER: &str = ".workshop";
 /// The parent of the folders of running programs, relative to the workspace.
 const FOLDER: &str = ".workshop/programs";
 /// The maximum number of numbered names that are tried.

@@ -11,6 +11,9 @@ use super::hidden_paths;
 const START: &str = "--start";
 /// The argument with which this program finds out whether the system lets it use namespaces.
 pub(super) const TRY_NAMESPACES: &str = "--try-namespaces";
+/// The variable with the path of the file to which the supervisor writes what it put back, where the program can neither
+/// write nor read it.
+pub(super) const PUT_BACK_VARIABLE: &str = "WORKSHOP_PUT_BACK";
 /// The exit code for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
 
@@ -109,7 +112,7 @@ mod system {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ffi::OsString;
     use std::fs::{DirBuilder, OpenOptions};
-    use std::io::{self, ErrorKind};
+    use std::io::{self, ErrorKind, Write};
     use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
     use std::path::{Path, PathBuf};
     use std::process::{Command, ExitCode};
@@ -121,13 +124,14 @@ mod system {
         set_parent_process_death_signal, setrlimit, wait, waitpid,
     };
 
+    use super::super::attribute_watch::AttributeChange;
     use super::super::bubblewrap::Sandbox;
     use super::super::guarded_attributes::GuardedAttributes;
     use super::super::program_access::entries;
     use super::super::sandbox::SUPERVISOR_ARGUMENT;
     use super::super::sandbox_root::SandboxRoot;
     use super::super::{confined_start, namespaces};
-    use super::{NOT_STARTED, START, SupervisorArguments};
+    use super::{NOT_STARTED, PUT_BACK_VARIABLE, START, SupervisorArguments};
 
     /// The exit code for a program that exceeded a limit.
     const TOO_MUCH: u8 = 137;
@@ -235,9 +239,14 @@ mod system {
     /// and removes what was only made for it. A second caller waits until that is done.
     fn finish(say: impl Fn(&str)) {
         let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-        let put_back = remains.guarded.take().map(GuardedAttributes::put_back);
-        let moved = remains.stage.take().map(SandboxRoot::finish);
-        for note in put_back.into_iter().chain(moved).flatten() {
+        if let Some(guarded) = remains.guarded.take() {
+            let changes = guarded.put_back();
+            guarded.notes(&changes).iter().for_each(|note| say(note));
+            if let Err(error) = write_changes(&changes) {
+                say(&format!("this cannot be told to the person: {error}"));
+            }
+        }
+        for note in remains.stage.take().map(SandboxRoot::finish).into_iter().flatten() {
             say(&note);
         }
         if let Some(temporary) = remains.temporary.take() {
@@ -245,6 +254,13 @@ mod system {
             let _ =
                 if temporary.is_dir() { std::fs::remove_dir_all(temporary) } else { std::fs::remove_file(temporary) };
         }
+    }
+
+    /// Writes what was put back for the one who started this process, if there is anything to tell.
+    fn write_changes(changes: &[AttributeChange]) -> io::Result<()> {
+        let Some(file) = std::env::var_os(PUT_BACK_VARIABLE).filter(|_| !changes.is_empty()) else { return Ok(()) };
+        let text = serde_json::to_vec(changes)?;
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(&text)
     }
 
     /// Ends the program if all its processes together use too much.
@@ -291,6 +307,7 @@ mod system {
                 let temporary = temporary_beside(&workspace)?;
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args([SUPERVISOR_ARGUMENT, START]).args(arguments);
+                command.env_remove(PUT_BACK_VARIABLE);
                 command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", temporary)));
                 let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
                 remains.temporary = temporary;

@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::acp::AgentPool;
+use super::attribute_watch::PutBackListener;
 use super::cooldowns::Cooldowns;
 use super::failure::{CallTarget, failure};
 use super::keys::{Environment, FilesStamp, Keys};
@@ -73,6 +74,7 @@ impl Worker {
         let (done_sender, done) = bounded(1);
         let cancel_all = CancellationToken::new();
         let rests = Cooldowns::default();
+        let put_back = listener(&event_sender);
         let desk = WorkerState {
             events: event_sender,
             cancel_all: cancel_all.clone(),
@@ -87,7 +89,7 @@ impl Worker {
             programs: Stoppable::default(),
             web: Stoppable::default(),
             slack: SlackWork::default(),
-            agents: AgentPool::default(),
+            agents: AgentPool::telling(put_back),
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
             desk.work(&command_receiver);
@@ -164,6 +166,15 @@ struct WorkerState {
     slack: SlackWork,
     /// The running coding agents.
     agents: AgentPool,
+}
+
+/// Passes what was put back of guarded files on to the world.
+fn listener(events: &Sender<GatewayEvent>) -> PutBackListener {
+    let events = events.clone();
+    PutBackListener::new(move |report| {
+        // The message is dropped if the world no longer exists.
+        let _ = events.send(GatewayEvent::PutBack(report));
+    })
 }
 
 impl WorkerState {
@@ -298,7 +309,7 @@ impl WorkerState {
         let keys = self.keys();
         let cancel = self.programs.begin(&id, &self.cancel_all);
         let (events, running) = (self.events.clone(), self.programs.clone());
-        let place = ProgramPlace::of(&self.environment);
+        let place = ProgramPlace::of(&self.environment).telling(listener(&self.events));
         match self.runtime() {
             Ok(runtime) => {
                 runtime.spawn(async move {
@@ -389,7 +400,7 @@ impl WorkerState {
                     let _ = events.send(GatewayEvent::Mcp(event));
                 }
             });
-            self.servers = Some(Pool::new(handle, &self.environment, says));
+            self.servers = Some(Pool::new(handle, &self.environment, says, listener(&self.events)));
         }
         if let Some(servers) = &mut self.servers {
             servers.execute(command);

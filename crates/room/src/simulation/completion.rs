@@ -38,6 +38,16 @@ pub(super) fn finish(
         ThinkOutcome::PutOff => (ReadOutcome::Nothing, None, None),
     };
     let now = sim.now();
+    // Of everything else, the change of the state is the only record.
+    let is_recorded = match &doing {
+        ActivityKind::Attending { .. } => said.is_some(),
+        ActivityKind::Compacting { .. } => false,
+        _ => true,
+    };
+    let done = |sim: &mut SimContext, body: &mut AgentQueryItem| match is_recorded {
+        true => sim.transition(body, StateEvent::Done, cause),
+        false => sim.end_activity(body, cause),
+    };
     let again = match &doing {
         ActivityKind::Reading { action, element, version, cause: asked, failures, .. } => {
             let (element, version) = (*element, *version);
@@ -84,7 +94,7 @@ pub(super) fn finish(
         if let Some(wait) = &mut body.activity.model_wait {
             wait.tries = 0;
         }
-        sim.transition(body, StateEvent::Done, cause);
+        done(sim, body);
         return;
     };
     let tries_before = body.activity.model_wait.as_ref().map_or(0, |wait| wait.tries);
@@ -94,7 +104,7 @@ pub(super) fn finish(
             retry_later(sim, body, again, tries_before);
         }
         // Otherwise, the owner of the session gives the reason, and requests it again in time. Nothing waits for it.
-        sim.transition(body, StateEvent::Done, cause);
+        done(sim, body);
         return;
     }
     let until = now + ticks(sim.attention.error_secs);

@@ -68,6 +68,18 @@ impl SimContext<'_> {
         }
     }
 
+    /// Ends an agent's activity of which no other record is written. While a person holds the agent, its visible state
+    /// does not change, and the end gets a record all the same.
+    pub fn end_activity(&mut self, body: &mut AgentQueryItem, cause: Seq) {
+        let (before, is_held) = (body.state.0.lower(), body.state.0.is_held());
+        self.transition(body, StateEvent::Done, cause);
+        if is_held && before != body.state.0.lower() {
+            let (from, to) = (before.as_str().into(), body.state.0.state().as_str().into());
+            let state = events::State { from, to, why: body.state.0.why().to_owned().into() };
+            self.write(body, cause, &state);
+        }
+    }
+
     /// Sets an agent's course and timers according to its state.
     pub fn apply_state(&mut self, body: &mut AgentQueryItem) {
         let now = self.now();

@@ -7,12 +7,17 @@ use crate::ui::state::Dialog;
 use crate::view::work::PieceView;
 
 /// Files that exist when the room opens and have no version yet.
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 6] = [
     ("agents/critic.md", "---\nname: Jun\n---\nYou are Jun.\r\nBe strict."),
     ("notes/plan.md", "# Plan\n\nOne  \n"),
     ("notes/empty.md", ""),
     ("memory/knowledge/ada-1.md", "- Port 8080 is taken. <!-- k-1 kind=fact created=2026-11-20T10:00:00 -->\n"),
+    ("boards/ideas.md", "# Ideas\r\n\r\n- A kettle  \n"),
+    ("tasks/garden.task.md", "# Garden\n\n- [ ] Water the plants\n- [x] Buy seeds\r\n"),
 ];
+
+/// The board that the room itself writes, when something is pinned to it.
+const ROOMS_OWN: &str = "boards/news.md";
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -39,12 +44,12 @@ enum Act {
 fn act() -> impl Strategy<Value = Act> {
     let word = || "[a-zäß ]{0,12}\r?\n?";
     prop_oneof![
-        4 => (0..9_usize, word()).prop_map(|(index, text)| Act::Save(index, text)),
+        4 => (0..13_usize, word()).prop_map(|(index, text)| Act::Save(index, text)),
         2 => (0..3_usize, word()).prop_map(|(index, text)| Act::Create(index, text)),
-        3 => (0..9_usize).prop_map(Act::Delete),
+        3 => (0..13_usize).prop_map(Act::Delete),
         1 => Just(Act::DeleteAll),
-        2 => (0..9_usize, 0..3_usize).prop_map(|(index, to)| Act::Rename(index, to)),
-        2 => (0..9_usize).prop_map(Act::Restore),
+        2 => (0..13_usize, 0..3_usize).prop_map(|(index, to)| Act::Rename(index, to)),
+        2 => (0..13_usize).prop_map(Act::Restore),
         3 => "[a-z]{1,6}".prop_map(|text| Act::InRoom(Deed::Pin(text))),
         1 => any::<bool>().prop_map(|up| Act::InRoom(Deed::Vote(up))),
         1 => (0..3_usize).prop_map(|index| Act::InRoom(Deed::Nudge(index))),
@@ -70,12 +75,15 @@ impl Fixture {
 
     fn snapshot(&self) -> Snapshot {
         let mut files = Snapshot::new();
-        for folder in ["agents", "notes", "memory/knowledge"] {
+        for folder in ["", "agents", "boards", "memory/knowledge", "notes", "tasks"] {
             let Ok(entries) = fs::read_dir(self.folder.path().join(folder)) else { continue };
             for entry in entries {
                 let entry = entry.expect("the folder can be read");
-                if entry.path().is_file() {
-                    let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+                let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+                let path = path.trim_start_matches('/').to_owned();
+                // Of the files at the top only the settings, and not the board that an element of the scene shows.
+                let is_meant = path.contains('/') || path == "settings.yaml";
+                if is_meant && path != ROOMS_OWN && entry.path().is_file() {
                     files.insert(path, fs::read(entry.path()).expect("files can be read"));
                 }
             }
@@ -259,11 +267,19 @@ proptest! {
 fn undoing_the_deletion_of_a_shipped_file_restores_it_and_touches_no_other_file() {
     let mut fixture = Fixture::with_shipped_files();
     let before = fixture.snapshot();
-    let plan = Act::Save(4, "One line more".into()).command(&mut fixture).expect("there is a file");
+    let index = before.keys().position(|path| path == "notes/empty.md").expect("it is there");
+    let plan = Act::Save(index, "One line more".into()).command(&mut fixture).expect("there is a file");
     fixture.act_and_wait(plan);
     let edited = fixture.snapshot();
     assert_ne!(edited, before);
-    for path in ["agents/critic.md", "agents/bram.md", "notes/empty.md"] {
+    for path in [
+        "agents/critic.md",
+        "agents/bram.md",
+        "notes/empty.md",
+        "boards/ideas.md",
+        "tasks/garden.task.md",
+        "settings.yaml",
+    ] {
         let delete = fixture.order(FileOperation::Delete { path: path.into() });
         fixture.act_and_wait(Command::Act(delete, None));
         assert!(!fixture.snapshot().contains_key(path), "{path} is deleted");

@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::super::attribute_watch::{PutBackListener, WatchedProgram};
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::{self, Process, Words};
@@ -44,6 +45,8 @@ pub(super) struct AgentPlace {
     pub(super) workspace: PathBuf,
     /// The folder of the person's keys and permissions.
     pub(super) config: Option<PathBuf>,
+    /// Receives what they change of guarded files.
+    pub(super) put_back: PutBackListener,
 }
 
 /// A running agent.
@@ -60,6 +63,8 @@ pub(super) struct Connection {
     /// The turns whose prompts have no answer yet, by the ids of the prompts.
     pub(super) prompts: Turns,
     process: Mutex<Option<Process>>,
+    /// The guarded files beside the agent.
+    watched: Option<Arc<WatchedProgram>>,
     words: Words,
     gauge: Arc<Gauge>,
     end: CancellationToken,
@@ -73,16 +78,24 @@ pub(super) struct Connection {
 /// The turns by the agent's session ids.
 type Turns = Arc<Mutex<HashMap<String, Arc<Turn>>>>;
 
-/// Checks that a person has allowed exactly this agent in this workspace. The error says how to allow it.
-pub(super) fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), ProviderError> {
-    let what = match consent::of(place.config.as_deref(), Some(&place.workspace), agent) {
+/// Checks that a person has allowed exactly this agent in this workspace, without blocking: its code is read for that.
+/// The error says how to allow it.
+pub(super) async fn allowed(agent: &McpServer, place: &AgentPlace) -> Result<(), ProviderError> {
+    let (asked, at) = (agent.clone(), place.clone());
+    let looked = tokio::task::spawn_blocking(move || {
+        let (config, folder) = (at.config.as_deref(), Some(&*at.workspace));
+        let consent = consent::of(config, folder, &asked);
+        let is_other = consent == Consent::OfAnother;
+        (consent, if is_other { consent::changed_sentence(config, folder, &asked) } else { String::new() })
+    });
+    let (consent, changed) = looked.await.map_err(|error| {
+        let what = format!("the files that {} runs cannot be read: {error}", agent.shown());
+        ProviderError::of_agent(AgentFault::NotStarted, what, "try it again".to_owned())
+    })?;
+    let what = match consent {
         Consent::Given => return Ok(()),
         Consent::None => format!("the coding agent {} needs your permission", agent.shown()),
-        Consent::OfAnother => format!(
-            "the coding agent, or a file that it runs, has changed since you allowed it and needs your permission \
-                again: {}",
-            agent.shown()
-        ),
+        Consent::OfAnother => format!("the coding agent, {changed}: {}", agent.shown()),
     };
     let name = agent.name.trim_start_matches(PROVIDER).trim_start_matches(':');
     let name = if name.contains([' ', '\'']) { format!("{name:?}") } else { name.to_owned() };
@@ -97,7 +110,7 @@ impl Connection {
         terms: &AcpTerms,
         place: &AgentPlace,
     ) -> Result<Arc<Self>, ProviderError> {
-        allowed(agent, place)?;
+        allowed(agent, place).await?;
         let opened = timeout(terms.start, Self::start(agent, place)).await;
         opened.unwrap_or_else(|_| {
             let what =
@@ -112,16 +125,16 @@ impl Connection {
         let own = KnownAgent::of(agent).map(KnownAgent::own_places).unwrap_or_default();
         let (config, folder) = (place.config.as_deref(), Some(&*place.workspace));
         let is_unconfined = unconfined::of(config, folder, SandboxedPrograms::CodingAgents);
-        let started = process::start(
-            &agent.transport,
-            &process::Place {
-                folder: &place.workspace,
-                own: &own,
-                hidden: place.config.as_deref(),
-                confinement: (!is_unconfined).then(Confinement::of_this_computer),
-                variable: &variable,
-            },
-        );
+        let place_of_agent = process::Place {
+            name: format!("the coding agent {}", agent.shown()),
+            put_back: place.put_back.clone(),
+            folder: &place.workspace,
+            own: &own,
+            hidden: place.config.as_deref(),
+            confinement: (!is_unconfined).then(Confinement::of_this_computer),
+            variable: &variable,
+        };
+        let started = process::start(&agent.transport, &place_of_agent).await;
         let started = started.map_err(|failure| {
             let known = KnownAgent::of(agent);
             let remedy = known.map_or(failure.remedy.clone(), |known| known.install.to_owned());
@@ -150,6 +163,7 @@ impl Connection {
             login: Vec::new(),
             turns,
             prompts,
+            watched: started.process.watched(),
             process: Mutex::new(Some(started.process)),
             words,
             gauge,
@@ -263,6 +277,13 @@ impl Connection {
                     remedy.to_owned(),
                 )
             }
+        }
+    }
+
+    /// Puts back what the agent changed of guarded files, after a turn.
+    pub(super) async fn compare_guarded_files(&self) {
+        if let Some(watched) = &self.watched {
+            watched.compare().await;
         }
     }
 

@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
+use super::super::attribute_watch::PutBackListener;
 use super::super::peers::consent;
 use super::super::provider::ProviderError;
 use super::connection::{AgentPlace, Connection, allowed};
@@ -30,6 +31,7 @@ pub(in crate::gateway) struct AgentPool(Arc<Shared>);
 struct Shared {
     processes: Mutex<HashMap<(String, Id), Slot<Arc<Connection>>>>,
     works: Mutex<HashMap<(String, Id), Slot<Conversation>>>,
+    put_back: PutBackListener,
 }
 
 /// A resource that is used by one caller at a time.
@@ -40,6 +42,16 @@ fn slot<T>(slots: &Mutex<HashMap<(String, Id), Slot<T>>>, key: (String, Id)) -> 
 }
 
 impl AgentPool {
+    /// Creates a pool that reports what its agents change of guarded files.
+    pub(in crate::gateway) fn telling(put_back: PutBackListener) -> Self {
+        Self(Arc::new(Shared { put_back, ..Shared::default() }))
+    }
+
+    /// Returns what receives these reports.
+    pub(super) fn put_back(&self) -> PutBackListener {
+        self.0.put_back.clone()
+    }
+
     /// Closes the session of a finished activation, and stops a running turn.
     pub(in crate::gateway) fn end_work(&self, handle: &Handle, work: &Id) {
         let ended: Vec<Slot<Conversation>> = {
@@ -89,7 +101,7 @@ impl AgentPool {
         let key = (agent.to_owned(), program.key());
         let slot = slot(&self.0.processes, key);
         let mut kept = slot.lock().await;
-        if let Err(refused) = allowed(program, place) {
+        if let Err(refused) = allowed(program, place).await {
             if let Some(connection) = kept.take() {
                 connection.shut().await;
             }
@@ -125,7 +137,7 @@ impl Watched {
                 () = connection.gone() => return,
             }
             let now = consent::stamp(config);
-            if std::mem::replace(&mut stamp, now) != now && allowed(&self.program, &self.place).is_err() {
+            if std::mem::replace(&mut stamp, now) != now && allowed(&self.program, &self.place).await.is_err() {
                 connection.shut().await;
                 return;
             }

@@ -54,7 +54,7 @@ impl AgentPool {
         let workspace =
             environment.workspace().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
         let config = environment.config_folder().map(PathBuf::from);
-        let place = workspace.map(|workspace| AgentPlace { workspace, config });
+        let place = workspace.map(|workspace| AgentPlace { workspace, config, put_back: self.put_back() });
         AcpProvider { pool: self.clone(), terms: terms.clone(), place, keys }
     }
 }
@@ -164,7 +164,8 @@ impl AgentRequest {
     /// Returns the environment of programs that the room runs for the agent.
     pub(super) fn terminal_environment(&self) -> TerminalEnvironment {
         TerminalEnvironment {
-            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref()),
+            place: ProgramPlace::in_folder(&self.place.workspace, self.place.config.as_deref())
+                .telling(self.place.put_back.clone()),
             settings: self.terms.programs.clone(),
             keys: self.keys.clone(),
         }

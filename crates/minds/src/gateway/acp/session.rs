@@ -141,6 +141,7 @@ impl Session {
         tokio::spawn(async move {
             let answer = connection.answer(sent).await;
             connection.prompts.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+            connection.compare_guarded_files().await;
             turn.end(answer);
         });
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 use tokio::runtime::Runtime;
 
+use super::super::attribute_watch::{AttributesPutBack, PutBackListener};
 use super::super::keys::Environment;
 use super::answer::McpAnswer;
 use super::elicitation::{McpElicitation, McpReply};
@@ -23,6 +24,8 @@ const EVENTS: usize = 1024;
 pub struct McpClient {
     pool: Option<Pool>,
     events: Receiver<McpEvent>,
+    /// What the server changed of guarded files.
+    put_back: Receiver<AttributesPutBack>,
     server: McpServer,
     terms: McpTerms,
     // Dropped last, because the pool ends its servers on it.
@@ -50,10 +53,15 @@ impl McpClient {
             // Nobody receives events any more when the client is gone.
             let _ = sender.try_send(event);
         });
-        let mut pool = Pool::new(runtime.handle().clone(), environment, says);
+        let (sender, put_back) = bounded(EVENTS);
+        let listener = PutBackListener::new(move |report| {
+            // It was logged already.
+            let _ = sender.try_send(report);
+        });
+        let mut pool = Pool::new(runtime.handle().clone(), environment, says, listener);
         let connect = McpCommand::Connect { server: Box::new(server.clone()), terms: Box::new(terms.clone()) };
         pool.execute(connect);
-        let client = Self { pool: Some(pool), events, server, terms, _runtime: runtime };
+        let client = Self { pool: Some(pool), events, put_back, server, terms, _runtime: runtime };
         let patience = client.terms.connect * 2 + Duration::from_secs(5);
         let offer = client.wait(patience, |event| match event {
             McpEvent::Standing { news: McpStatus::Ready { offer }, .. } => Some(Ok(*offer)),
@@ -63,8 +71,8 @@ impl McpClient {
         Ok((client, offer))
     }
 
-    /// Sends a request to the server and waits for the result. `progress` receives progress messages. Questions of the
-    /// server during the call are declined.
+    /// Sends a request to the server and waits for the result. `progress` receives progress messages, and what was put
+    /// back of guarded files. Questions of the server during the call are declined.
     pub fn call(&mut self, request: McpRequest, progress: impl FnMut(&str)) -> Result<McpAnswer, McpFailure> {
         self.call_answering(request, progress, |_| McpReply::Declined)
     }
@@ -84,7 +92,10 @@ impl McpClient {
         let until = Instant::now() + self.terms.call_total + Duration::from_secs(5);
         while let Ok(event) = self.events.recv_deadline(until) {
             match event {
-                McpEvent::Done { outcome, .. } => return outcome,
+                McpEvent::Done { outcome, .. } => {
+                    self.put_back.try_iter().for_each(|report| progress(&report.sentence()));
+                    return outcome;
+                }
                 McpEvent::Progress { text, .. } => progress(&text),
                 McpEvent::Asks { id, question } => {
                     let (key, number, reply) = (self.server.key(), question.number, answer(&question));

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::super::attribute_watch::WatchedProgram;
 use super::super::peers::LimitedLines;
 use super::super::peers::expanded;
 use super::super::peers::plain;
@@ -93,7 +94,7 @@ pub(super) async fn connect(server: &McpServer, terms: &McpTerms, place: &Place<
     };
     match &server.transport {
         stdio @ McpTransport::Stdio { .. } => {
-            let started = start(stdio, place)?;
+            let started = start(stdio, place).await?;
             let redactor = Redactor::of(started.secrets.iter().map(String::as_str));
             let lines = LimitedLines::new(started.stdout, MAX_MESSAGE_BYTES, is_over.clone());
             let transport = redacted((lines, started.stdin), redactor.clone());
@@ -277,6 +278,7 @@ impl Connection {
             is_over: self.is_over.clone(),
             redactor: self.redactor.clone(),
             words: self.process.as_ref().map(Process::output).unwrap_or_default(),
+            watched: self.process.as_ref().and_then(Process::watched),
             doubted: self.doubted.clone(),
         }
     }
@@ -451,6 +453,8 @@ pub(super) struct ServerChannel {
     redactor: Redactor,
     /// The server's output outside of the protocol.
     words: Words,
+    /// The guarded files beside the server.
+    watched: Option<Arc<WatchedProgram>>,
     doubted: Arc<Notify>,
 }
 
@@ -621,6 +625,13 @@ impl ServerChannel {
         };
         self.tokens.forget(id);
         outcome
+    }
+
+    /// Puts back what the server changed of guarded files, after a call.
+    pub(super) async fn compare_guarded_files(&self) {
+        if let Some(watched) = &self.watched {
+            watched.compare().await;
+        }
     }
 
     fn answer(result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {

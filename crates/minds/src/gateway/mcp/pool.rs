@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::super::attribute_watch::PutBackListener;
 use super::super::keys::Environment;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
@@ -58,6 +59,7 @@ pub type EmitEvent = Arc<dyn Fn(McpEvent) + Send + Sync>;
 struct ServerPlace {
     workspace: Option<PathBuf>,
     config: Option<PathBuf>,
+    put_back: PutBackListener,
 }
 
 /// The pool of MCP servers.
@@ -110,9 +112,11 @@ struct Call {
 }
 
 impl Pool {
-    /// Creates a pool without servers. Its events are passed to `says`.
-    pub fn new(handle: Handle, environment: &Environment, says: EmitEvent) -> Self {
+    /// Creates a pool without servers. Its events are passed to `says`, and what its servers change of guarded files to
+    /// `put_back`.
+    pub fn new(handle: Handle, environment: &Environment, says: EmitEvent, put_back: PutBackListener) -> Self {
         let place = ServerPlace {
+            put_back,
             workspace: environment.workspace().map(Path::to_owned),
             config: environment.config_folder().map(Path::to_owned),
         };
@@ -295,12 +299,20 @@ impl ServerTask {
 
     /// Waits until a person has allowed the server, connects it, and reads its offer.
     async fn connected(&self) -> Result<(Connection, McpOffer), McpFailure> {
-        self.allowed()?;
+        self.allowed().await?;
         let confinement = (!self.is_unconfined()).then(Confinement::of_this_computer);
         let workspace = self.place.workspace.clone().unwrap_or_else(|| PathBuf::from("."));
         let variable = |name: &str| private_variables::variable(name).filter(|value| !value.is_empty());
         let hidden = self.place.config.as_deref();
-        let place = Place { folder: &workspace, own: &[], hidden, confinement, variable: &variable };
+        let place = Place {
+            name: format!("the MCP server {}", self.server.label()),
+            put_back: self.place.put_back.clone(),
+            folder: &workspace,
+            own: &[],
+            hidden,
+            confinement,
+            variable: &variable,
+        };
         let connection = connect(&self.server, &self.terms, &place).await?;
         match connection.line().offer(&self.terms).await {
             Ok(offer) => Ok((connection, offer)),
@@ -312,16 +324,24 @@ impl ServerTask {
         }
     }
 
-    fn allowed(&self) -> Result<(), McpFailure> {
-        let consent = consent::of(self.place.config.as_deref(), self.place.workspace.as_deref(), &self.server);
+    /// Checks that a person has allowed exactly this server, without blocking: its code is read for that.
+    async fn allowed(&self) -> Result<(), McpFailure> {
+        let (place, server) = (self.place.clone(), self.server.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            let (config, folder) = (place.config.as_deref(), place.workspace.as_deref());
+            let consent = consent::of(config, folder, &server);
+            let is_other = consent == Consent::OfAnother;
+            (consent, if is_other { consent::changed_sentence(config, folder, &server) } else { String::new() })
+        });
+        let (consent, changed) = looked.await.map_err(|error| {
+            McpFailure::new(McpFault::Setup, format!("the files that it runs cannot be read: {error}"), "")
+        })?;
         let label = self.server.label();
         let shown = self.server.shown();
         let what = match consent {
             Consent::Given => return Ok(()),
             Consent::None => format!("{shown} needs your permission"),
-            Consent::OfAnother => format!(
-                "it, or a file that it runs, has changed since you allowed it and needs your permission again: {shown}"
-            ),
+            Consent::OfAnother => format!("it, {changed}: {shown}"),
         };
         let folder = self
             .place
@@ -430,7 +450,7 @@ impl ServerTask {
                     }
                     let now = consent::stamp(self.place.config.as_deref());
                     if std::mem::replace(&mut stamp, now) != now
-                        && let Err(failure) = self.allowed()
+                        && let Err(failure) = self.allowed().await
                     {
                         break Some(failure);
                     }
@@ -460,6 +480,7 @@ impl ServerTask {
             let Call { id, request, observer, cancel } = call;
             let observed = begin_observing(observer.filter(|_| is_local).map(|observer| *observer), is_confined).await;
             let outcome = line.call(&id, request, &terms, &this, &cancel).await;
+            line.compare_guarded_files().await;
             end_observing(observed).await;
             under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             done(&calls, &says, id, outcome);

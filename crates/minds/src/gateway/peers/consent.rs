@@ -2,8 +2,9 @@
 //! the workspace.
 //!
 //! A permission covers exactly one definition: its command line, its variables with their values, its folder, or its
-//! address and headers; and, if the command line names files of the workspace, their content. Anything else is another
-//! server and needs permission again.
+//! address and headers; and, if the command line names files of the workspace, the content of these and of the code that
+//! they load. Anything else is another server and needs permission again. A permission that was given before loaded code
+//! was looked at does not cover it, and stays valid.
 //!
 //! Permissions are stored by label: `db` is the workspace's server, `ada/db` that of the agent ada. They are
 //! independent of each other.
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::super::consent::name_of;
 use super::super::keys::Environment;
 use super::super::personal_files::{read_small, write_private};
-use super::named_files;
+use super::{loaded_files, named_files};
 use crate::agent::McpServer;
 use crate::base::{Problem, yaml};
 
@@ -25,6 +26,14 @@ const FILE: &str = "allowed-servers.yaml";
 /// The comment at the beginning of the file.
 const HEAD: &str =
     "# MCP servers and coding agents that you allowed a workspace to use. Remove one to be asked again.\n";
+/// The folder in the config folder with a list of files for each permission, which tells a person what changed.
+const CODE_FOLDER: &str = "allowed-code";
+/// The maximum number of files in such a list.
+const MAX_LISTED: usize = 400;
+/// The number of characters of hashes in it. It decides nothing.
+const LISTED_HASH_CHARS: usize = 16;
+/// The maximum number of changed files that a person is told.
+const MAX_CHANGED: usize = 5;
 /// The maximum number of entries for a workspace; the oldest are removed.
 const MAX_SERVERS: usize = 200;
 
@@ -35,8 +44,11 @@ struct Allowed {
     name: String,
     /// The command line or the URL, for the person who reads the file.
     what: String,
-    /// A hash of the whole definition.
+    /// A hash of the whole definition and the files that it names.
     hash: String,
+    /// A hash of the code that these load; `None` if it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loaded: Option<String>,
 }
 
 /// A person's decision about a server.
@@ -82,8 +94,14 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
     let Ok(all) = read(&config_folder.join(FILE)) else { return Consent::None };
     let allowed = all.get(&name_of(workspace)).map_or(&[][..], Vec::as_slice);
     let (label, hash) = (server.label(), hash(server, workspace));
+    let mut same = allowed.iter().filter(|one| one.hash == hash).peekable();
+    if same.peek().is_some() {
+        // Looking for loaded code takes longer, so it is only done where it matters.
+        let loaded = std::cell::LazyCell::new(|| loaded_hash(server, workspace));
+        let is_covered = same.any(|one| one.loaded.as_ref().is_none_or(|allowed| *allowed == *loaded));
+        return if is_covered { Consent::Given } else { Consent::OfAnother };
+    }
     match () {
-        () if allowed.iter().any(|one| one.hash == hash) => Consent::Given,
         () if allowed.iter().any(|one| one.name == label) => Consent::OfAnother,
         () => Consent::None,
     }
@@ -91,13 +109,76 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
 
 /// Allows a workspace to use exactly this server. Returns the path of the file.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
-    change(config_folder, workspace, |allowed| {
+    let file = change(config_folder, workspace, |allowed| {
         let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
+        let loaded = Some(loaded_hash(server, workspace));
         allowed.retain(|one| one.name != name);
-        allowed.push(Allowed { name, what, hash });
+        allowed.push(Allowed { name, what, hash, loaded });
         let more = allowed.len().saturating_sub(MAX_SERVERS);
         allowed.drain(..more);
-    })
+    })?;
+    if let Some(list) = config_folder.map(|folder| code_list(folder, workspace, &server.label()))
+        && let Err(error) = write_code_list(&list, &loaded_files::all(server, workspace))
+    {
+        // The permission holds without it; a later change is only told less exactly.
+        tracing::warn!("{}: {error}", list.display());
+    }
+    Ok(file)
+}
+
+/// Returns the files that a server of the open workspace runs and that changed since the person allowed it, as far as
+/// they are known.
+pub fn changed_code(environment: &Environment, peer: &McpServer) -> Vec<String> {
+    changed_since(environment.config_folder(), environment.workspace(), peer)
+}
+
+/// Returns the files that a server runs and that changed since the person allowed it.
+pub(in crate::gateway) fn changed_since(
+    config_folder: Option<&Path>,
+    workspace: Option<&Path>,
+    server: &McpServer,
+) -> Vec<String> {
+    let (Some(config_folder), Some(workspace)) = (config_folder, workspace) else { return Vec::new() };
+    let Ok(Some(text)) = read_small(&code_list(config_folder, workspace, &server.label())) else { return Vec::new() };
+    let Ok(before) = yaml::from_str::<BTreeMap<String, String>>(&text) else { return Vec::new() };
+    let now = listed(&loaded_files::all(server, workspace));
+    let paths: std::collections::BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+    let changed = paths.into_iter().filter(|path| before.get(*path) != now.get(*path));
+    changed.take(MAX_CHANGED).cloned().collect()
+}
+
+/// Describes what changed since the person allowed a server, and that it needs a new permission.
+pub(in crate::gateway) fn changed_sentence(
+    config_folder: Option<&Path>,
+    workspace: Option<&Path>,
+    server: &McpServer,
+) -> String {
+    let changed = changed_since(config_folder, workspace, server);
+    let files = if changed.is_empty() { String::new() } else { format!(" ({})", changed.join(", ")) };
+    format!("or a file that it runs, has changed since you allowed it{files} and needs your permission again")
+}
+
+/// Returns the path of the list of files for a permission.
+fn code_list(config_folder: &Path, workspace: &Path, label: &str) -> PathBuf {
+    let name = blake3::hash(format!("{}\n{label}", name_of(workspace)).as_bytes()).to_hex();
+    config_folder.join(CODE_FOLDER).join(format!("{}.yaml", &name[..32]))
+}
+
+/// Returns the list of these files.
+fn listed(code: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let short = |hash: &String| hash.chars().take(LISTED_HASH_CHARS).collect();
+    code.iter().take(MAX_LISTED).map(|(path, hash)| (path.clone(), short(hash))).collect()
+}
+
+fn write_code_list(list: &Path, code: &BTreeMap<String, String>) -> std::io::Result<()> {
+    if code.is_empty() {
+        return match std::fs::remove_file(list) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+    }
+    let text = serde_yaml::to_string(&listed(code)).map_err(std::io::Error::other)?;
+    write_private(list, &text)
 }
 
 fn forbid_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
@@ -142,6 +223,15 @@ fn hash(server: &McpServer, workspace: &Path) -> String {
         all.push_str(&format!("\n{path}\n{}", content.as_deref().unwrap_or("cannot be read")));
     }
     blake3::hash(all.as_bytes()).to_hex().to_string()
+}
+
+/// Returns a cryptographic hash of the code that the files of a server load.
+fn loaded_hash(server: &McpServer, workspace: &Path) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, hash) in loaded_files::loaded(server, workspace) {
+        hasher.update(format!("\n{path}\n{hash}").as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Returns when the file was last written, to detect that a person has changed it.
@@ -228,6 +318,62 @@ mod tests {
         assert_eq!(consent(), Consent::OfAnother);
         std::fs::write(&script, "print('harmless')").expect("it can be written");
         assert_eq!(consent(), Consent::Given, "the same text is the same server");
+    }
+
+    #[test]
+    fn changed_code_that_a_script_loads_asks_again_and_is_named() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let mine = config.path().join("mine");
+        std::fs::create_dir(&mine).expect("it can be made");
+        let write = |path: &str, text: &str| std::fs::write(mine.join(path), text).expect("it can be written");
+        write("server.py", "import helper\nopen('data.json')\n");
+        write("helper.py", "print('harmless')");
+        write("data.json", "{}");
+        let own = server(json!({ "command": "python3", "args": ["server.py"] }));
+        let consent = || of(Some(config.path()), Some(&mine), &own);
+        let changed = || changed_since(Some(config.path()), Some(&mine), &own);
+        allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
+        assert_eq!((consent(), changed()), (Consent::Given, vec![]));
+        write("data.json", "{ \"more\": 1 }");
+        write("unrelated.py", "");
+        assert_eq!((consent(), changed()), (Consent::Given, vec![]), "data and other code are not run");
+        write("helper.py", "print('something else')");
+        assert_eq!((consent(), changed()), (Consent::OfAnother, vec!["helper.py".to_owned()]));
+        allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
+        assert_eq!((consent(), changed()), (Consent::Given, vec![]));
+        // A module that hides one of the system is new code.
+        write("server.py", "import helper\nimport json\n");
+        assert_eq!((consent(), changed()), (Consent::OfAnother, vec!["server.py".to_owned()]));
+        allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
+        write("json.py", "");
+        assert_eq!((consent(), changed()), (Consent::OfAnother, vec!["json.py".to_owned()]));
+        std::fs::remove_dir_all(config.path().join(CODE_FOLDER)).expect("it can be removed");
+        assert_eq!((consent(), changed()), (Consent::OfAnother, vec![]), "the list decides nothing");
+        std::fs::remove_file(mine.join("json.py")).expect("it can be removed");
+        assert_eq!(consent(), Consent::Given);
+    }
+
+    #[test]
+    fn a_permission_from_before_loaded_code_was_looked_at_stays_as_it_was() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let mine = config.path().join("mine");
+        std::fs::create_dir(&mine).expect("it can be made");
+        let write = |path: &str, text: &str| std::fs::write(mine.join(path), text).expect("it can be written");
+        write("server.py", "import helper\n");
+        write("helper.py", "one");
+        let own = server(json!({ "command": "python3", "args": ["server.py"] }));
+        let consent = || of(Some(config.path()), Some(&mine), &own);
+        allow_in(Some(config.path()), &mine, &own).expect("it can be kept");
+        let file = config.path().join(FILE);
+        let text = std::fs::read_to_string(&file).expect("it should exist");
+        let old: String =
+            text.lines().filter(|line| !line.contains("loaded:")).map(|line| format!("{line}\n")).collect();
+        assert_ne!(old, text);
+        std::fs::write(&file, old).expect("it can be written");
+        write("helper.py", "two");
+        assert_eq!(consent(), Consent::Given);
+        write("server.py", "import other\n");
+        assert_eq!(consent(), Consent::OfAnother);
     }
 
     #[test]

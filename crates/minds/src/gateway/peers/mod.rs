@@ -3,18 +3,19 @@
 //! is ended with everything that it started.
 //!
 //! In reading order: the person's permissions ([`consent`]) and the files of the workspace that they cover
-//! (`named_files`), the person's variables in definitions (`variables`), the process (`process`), its output lines
+//! (`named_files`, `loaded_files`), the person's variables in definitions (`variables`), the process (`process`), its output lines
 //! (`lines`), and cleaning its texts for display (`display_text`).
 
 pub mod consent;
 mod display_text;
 mod failure;
 mod lines;
+mod loaded_files;
 mod named_files;
 pub(super) mod process;
 mod variables;
 
-pub use consent::{Consent, allow_peer, consent_of, forbid_label, forbid_peer};
+pub use consent::{Consent, allow_peer, changed_code, consent_of, forbid_label, forbid_peer};
 pub(super) use display_text::plain;
 pub use failure::SetupFailure;
 pub(super) use lines::LimitedLines;

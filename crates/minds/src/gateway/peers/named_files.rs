@@ -1,10 +1,10 @@
 //! Files of the workspace that the command line of an MCP server or a coding agent runs: its program, the script of
 //! `python3 server.py`, the module of `python3 -m server`, the words of `sh -c '…'`, and its configuration. Their content
-//! is part of what a person allows to run. Data that a server works on is not, since the server itself changes it; other
-//! files that such a file loads are unknown here.
+//! is part of what a person allows to run. Data that a server works on is not, since the server itself changes it. What
+//! these files load is found by [`super::loaded_files`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::seen_file::hash_of;
 use super::super::shell_words::parts;
@@ -125,17 +125,22 @@ fn is_data(option: &str, value: &str) -> bool {
 /// Returns the hashes of the workspace files that the command line names; `None` for a file that exists and cannot be
 /// read.
 pub(super) fn contents(server: &McpServer, workspace: &Path) -> BTreeMap<String, Option<String>> {
+    existing(server, workspace).into_iter().map(|(path, place)| (path, hash_of(&place))).collect()
+}
+
+/// Returns the workspace files that the command line names, as it names them, with the places where they are.
+pub(super) fn existing(server: &McpServer, workspace: &Path) -> BTreeMap<String, PathBuf> {
     let McpTransport::Stdio { command, args, .. } = &server.transport else { return BTreeMap::new() };
     let mut named = BTreeSet::new();
     add_code(&std::iter::once(command).chain(args).map(String::as_str).collect::<Vec<_>>(), 0, &mut named);
     let Ok(whole) = workspace.canonicalize() else { return BTreeMap::new() };
-    let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut files = BTreeMap::new();
     let absolute = named.into_iter().filter(|word| Path::new(word).is_absolute());
     for path in named_paths(server).into_iter().chain(absolute) {
         // Links are followed, because their target is what runs.
         let Ok(place) = whole.join(&path).canonicalize() else { continue };
         if place.is_file() && (place.starts_with(&whole) || !Path::new(&path).is_absolute()) {
-            files.insert(path, hash_of(&place));
+            files.insert(path, place);
         }
     }
     files

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::super::attribute_watch::{PutBackListener, WatchedProgram};
 use super::super::process::{Group, USUAL_VARIABLES, find_program};
 use super::super::sandbox::{Confinement, Level, Rights};
 use super::{SetupFailure, expanded, plain};
@@ -41,10 +42,16 @@ pub(in crate::gateway) struct Process {
     child: Child,
     group: Group,
     words: Words,
+    /// The guarded files beside it, if the system cannot keep it from changing their attributes.
+    watched: Option<Arc<WatchedProgram>>,
 }
 
 /// The environment in which a process is started.
 pub(in crate::gateway) struct Place<'a> {
+    /// The program, as a person knows it.
+    pub(in crate::gateway) name: String,
+    /// Receives what it changed of guarded files.
+    pub(in crate::gateway) put_back: PutBackListener,
     /// The path of the workspace.
     pub(in crate::gateway) folder: &'a Path,
     /// Folders and files outside of the workspace that it can use.
@@ -58,7 +65,7 @@ pub(in crate::gateway) struct Place<'a> {
 }
 
 /// Starts a process.
-pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
+pub(in crate::gateway) async fn start(transport: &McpTransport, place: &Place<'_>) -> Result<Started, SetupFailure> {
     let McpTransport::Stdio { command, args, env, cwd, network } = transport else {
         return Err(SetupFailure::new("it cannot be started here", ""));
     };
@@ -92,6 +99,10 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
         }
         None => Confinement::none().wrap(words, &rights),
     };
+    let watched = match place.confinement.filter(|confinement| confinement.has_to_put_back()) {
+        Some(_) => Some(Arc::new(watched(place).await?)),
+        None => None,
+    };
     let mut start = Command::new(&words[0]);
     start.args(&words[1..]).current_dir(&folder).env_clear();
     start.envs(USUAL_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
@@ -111,7 +122,16 @@ pub(in crate::gateway) fn start(transport: &McpTransport, place: &Place<'_>) -> 
     let words = Words::default();
     // Ends with the process. The output is always read, so that the process never blocks.
     tokio::spawn(drain(stderr, words.clone()));
-    Ok(Started { process: Process { child, group, words }, stdin, stdout, secrets })
+    Ok(Started { process: Process { child, group, words, watched }, stdin, stdout, secrets })
+}
+
+/// Begins to guard what the system cannot.
+async fn watched(place: &Place<'_>) -> Result<WatchedProgram, SetupFailure> {
+    let began = WatchedProgram::begin(place.name.clone(), place.folder, place.put_back.clone()).await;
+    began.map_err(|error| {
+        let what = format!("the guarded files of the workspace cannot be read: {error}");
+        SetupFailure::new(what, "check that you can read the folder of the workspace")
+    })
 }
 
 /// Creates the folder in which programs are told to put new files, if the sandbox does not let them create it. Without
@@ -168,6 +188,11 @@ impl Process {
         self.words.clone()
     }
 
+    /// Returns the guarded files beside it, which have to be compared after what it does.
+    pub(in crate::gateway) fn watched(&self) -> Option<Arc<WatchedProgram>> {
+        self.watched.clone()
+    }
+
     /// Returns the end of the output outside of the protocol, on one line.
     pub(in crate::gateway) fn last_words(&self) -> String {
         self.words.last()
@@ -182,6 +207,9 @@ impl Process {
         }
         self.group.kill();
         let _ = timeout(END_ASKED, self.child.wait()).await;
+        if let Some(watched) = self.watched.take() {
+            watched.end().await;
+        }
     }
 }
 
