@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::command_code::{CodeText, look};
+use super::super::seen_file::{CodeText, look};
 use super::super::loaded_code::CodeFolder;
 use super::named_files::{contents, existing};
 use crate::agent::{McpServer, McpTransport};
