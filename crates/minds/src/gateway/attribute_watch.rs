@@ -4,139 +4,25 @@
 //! known.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use bevy::ecs::message::{Message, MessageReader, MessageWriter};
-use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
-use super::bridge::WorkerBridge;
+use super::attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
 #[cfg(target_os = "linux")]
 use super::guarded_attributes::{GuardedAttributes, MAX_FILES};
 use super::sandbox_root::STATE_FOLDER;
-use crate::base::Problem;
 use crate::safe_fs;
-use crate::schedule::{Input, InputJournal, InputQueue};
-use crate::workspace::ProblemReport;
 
-/// The maximum number of files that one report names.
-const MAX_NAMED: usize = 10;
 /// The maximum size of a supervisor's report, in bytes.
 const MAX_REPORT_BYTES: u64 = 16 * 1024 * 1024;
 /// How long a call, a turn or the end of a program waits for the comparison, which continues afterwards.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A change of a guarded file.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct AttributeChange {
-    /// The path in the workspace.
-    pub path: String,
-    /// What was changed, in words.
-    pub changed: String,
-    /// Why it could not be put back, if that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-}
-
-/// Attributes of guarded files were changed while programs ran. An input.
-#[derive(Message, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct AttributesPutBack {
-    /// The programs that may have done it, as a person knows them.
-    pub programs: Vec<String>,
-    /// The changes, up to a limit.
-    pub changes: Vec<AttributeChange>,
-    /// The number of further changes.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub more: usize,
-    /// The number of guarded files that are compared, if there are more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compared_only: Option<usize>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
-impl Input for AttributesPutBack {
-    const KIND: &'static str = "attributes_put_back";
-}
-
-impl AttributesPutBack {
-    /// Creates a report that names a limited number of files.
-    fn of(programs: Vec<String>, mut changes: Vec<AttributeChange>, compared_only: Option<usize>) -> Self {
-        let more = changes.len().saturating_sub(MAX_NAMED);
-        changes.truncate(MAX_NAMED);
-        Self { programs, changes, more, compared_only }
-    }
-
-    /// Describes what happened, for a person.
-    pub fn sentence(&self) -> String {
-        let programs = self.programs.join(" or ");
-        let of = |change: &&AttributeChange| format!("{} of {}", change.changed, change.path);
-        let mut parts = Vec::new();
-        let mut put_back: Vec<String> =
-            self.changes.iter().filter(|change| change.failure.is_none()).map(|change| of(&change)).collect();
-        if self.more > 0 {
-            put_back.push(format!("those of {} more files", self.more));
-        }
-        if !put_back.is_empty() {
-            let all = put_back.join("; ");
-            parts.push(format!("changed while {programs} was running, and put back: {all}"));
-        }
-        for change in &self.changes {
-            if let Some(failure) = &change.failure {
-                let path = &change.path;
-                parts.push(format!(
-                    "what was changed of {path} while {programs} was running could not be put back: {failure}"
-                ));
-            }
-        }
-        if let Some(count) = self.compared_only {
-            parts.push(format!("only {count} guarded files are compared beside {programs}; there are more"));
-        }
-        parts.join("; ")
-    }
-
-    /// The problem that is reported for the `number`th time.
-    fn problem(&self, number: u64) -> Problem {
-        let again = if number > 1 { format!(" (report {number} since the room was opened)") } else { String::new() };
-        let remedy = "if you did this yourself, do it again while no such program is running; otherwise, ask whoever \
-                      made the program, or forbid it; bubblewrap or user namespaces would prevent it";
-        Problem::warning("guarded files", format!("{}{again}", self.sentence()), remedy)
-    }
-}
-
-/// Receives reports about guarded files. It may be called from any thread.
-#[derive(Clone, Default)]
-pub struct PutBackListener(Option<Arc<dyn Fn(AttributesPutBack) + Send + Sync>>);
-
-impl fmt::Debug for PutBackListener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PutBackListener").field(&self.0.is_some()).finish()
-    }
-}
-
-impl PutBackListener {
-    /// Passes reports on.
-    pub fn new(listener: impl Fn(AttributesPutBack) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(listener)))
-    }
-
-    fn tell(&self, report: AttributesPutBack) {
-        // When the room is being closed, nobody may receive the report any more.
-        tracing::warn!("{}", report.sentence());
-        if let Some(listener) = &self.0 {
-            listener(report);
-        }
-    }
-}
 
 /// The report of the supervisor of a command about what it put back: a file that the command cannot write.
 pub(super) struct SupervisorReport {
@@ -324,33 +210,6 @@ impl Drop for WatchedProgram {
         if let Err(error) = std::thread::Builder::new().name("guarded files".into()).spawn(end) {
             tracing::warn!("guarded files could not be compared: {error}");
         }
-    }
-}
-
-/// Admits what was put back, before inputs are admitted.
-pub(super) fn collect(
-    mut bridge: ResMut<WorkerBridge>,
-    mut queue: ResMut<InputQueue<AttributesPutBack>>,
-    journal: Res<InputJournal>,
-) {
-    if journal.is_replaying() {
-        return;
-    }
-    for report in bridge.take_put_back() {
-        queue.push(report);
-    }
-}
-
-/// Tells a person what was put back.
-pub(super) fn report(
-    mut put_back: MessageReader<AttributesPutBack>,
-    mut reports: MessageWriter<ProblemReport>,
-    mut number: Local<u64>,
-) {
-    for one in put_back.read() {
-        *number += 1;
-        let source = format!("guarded files beside {}", one.programs.join(", "));
-        reports.write(ProblemReport { source, problems: vec![one.problem(*number)] });
     }
 }
 

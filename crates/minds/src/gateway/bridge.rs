@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
 
-use super::attribute_watch::AttributesPutBack;
+use super::attribute_reports::AttributesPutBack;
 use super::keys::Environment;
 use super::live_replies::LiveText;
 use super::mcp::McpCommand;

@@ -15,7 +15,7 @@ use rustix::fs::{
     lsetxattr, utimensat,
 };
 
-use super::attribute_watch::AttributeChange;
+use super::attribute_reports::AttributeChange;
 use super::confined_start::WORKTREES;
 use super::program_access::{ProgramAccess, WorkspaceEntry, entries};
 

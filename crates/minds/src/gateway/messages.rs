@@ -2,7 +2,7 @@
 
 use crossbeam_channel::Sender;
 
-use super::attribute_watch::AttributesPutBack;
+use super::attribute_reports::AttributesPutBack;
 use super::keys::Environment;
 use super::live_replies::LiveCall;
 use super::mcp::{McpCommand, McpEvent};

@@ -11,6 +11,8 @@ pub mod address;
 pub mod agent_file_changes;
 pub mod aliases;
 pub mod anthropic;
+mod attribute_notices;
+mod attribute_reports;
 mod attribute_watch;
 mod bridge;
 mod bubblewrap;
@@ -111,7 +113,7 @@ pub use scripted::ScriptedProvider;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-pub use attribute_watch::{AttributeChange, AttributesPutBack, PutBackListener};
+pub use attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
 pub use bridge::WorkerBridge;
 pub use budget::BudgetSettings;
 pub use command_code::{CodeCheck, SeenCode};
@@ -218,7 +220,7 @@ pub fn plugin(app: &mut App) {
             dispatch::collect,
             (
                 servers::collect,
-                attribute_watch::collect,
+                attribute_notices::collect,
                 worker_calls::collect::<ProgramCommand>,
                 worker_calls::collect::<WebCommand>,
                 slack_systems::collect,
@@ -240,7 +242,7 @@ pub fn plugin(app: &mut App) {
             model_holds::update,
             servers::read,
             servers::apply_server_events,
-            attribute_watch::report,
+            attribute_notices::report,
             sandbox_detection::apply_sandbox_detection,
             slack_systems::apply_slack_access,
         )

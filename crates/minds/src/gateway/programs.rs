@@ -13,7 +13,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::attribute_watch::{PutBackListener, SupervisorReport};
+use super::attribute_reports::PutBackListener;
+use super::attribute_watch::SupervisorReport;
 use super::command_code::{CodeCheck, SeenCode};
 use super::git_protection;
 use super::keys::Environment;

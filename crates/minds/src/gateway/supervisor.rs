@@ -124,7 +124,7 @@ mod system {
         set_parent_process_death_signal, setrlimit, wait, waitpid,
     };
 
-    use super::super::attribute_watch::AttributeChange;
+    use super::super::attribute_reports::AttributeChange;
     use super::super::bubblewrap::Sandbox;
     use super::super::guarded_attributes::GuardedAttributes;
     use super::super::program_access::entries;

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::acp::AgentPool;
-use super::attribute_watch::PutBackListener;
+use super::attribute_reports::PutBackListener;
 use super::cooldowns::Cooldowns;
 use super::failure::{CallTarget, failure};
 use super::keys::{Environment, FilesStamp, Keys};

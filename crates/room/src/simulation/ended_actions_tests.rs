@@ -73,6 +73,9 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let mut room = Room::new();
+        // The record that everything here names as its cause is no action itself.
+        let first = EventDraft::of(&events::AgentRemoved { profile: "nobody".into() }).agent(&"nobody".into());
+        assert_eq!(room.app.world_mut().resource_mut::<EventLog>().write(first), Seq(1));
         let places = (0..4).map(|index| room.element(&format!("e{index}"), (index as f32 * 120.0, 150.0), None));
         let elements = places.map(Some).collect();
         let agents =

@@ -13,7 +13,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_watch::{PutBackListener, WatchedProgram};
+use super::super::attribute_reports::PutBackListener;
+use super::super::attribute_watch::WatchedProgram;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;
 use super::super::peers::process::{self, Process, Words};

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
-use super::super::attribute_watch::PutBackListener;
+use super::super::attribute_reports::PutBackListener;
 use super::super::peers::consent;
 use super::super::provider::ProviderError;
 use super::connection::{AgentPlace, Connection, allowed};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 use tokio::runtime::Runtime;
 
-use super::super::attribute_watch::{AttributesPutBack, PutBackListener};
+use super::super::attribute_reports::{AttributesPutBack, PutBackListener};
 use super::super::keys::Environment;
 use super::answer::McpAnswer;
 use super::elicitation::{McpElicitation, McpReply};

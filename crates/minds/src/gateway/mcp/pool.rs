@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_watch::PutBackListener;
+use super::super::attribute_reports::PutBackListener;
 use super::super::keys::Environment;
 use super::super::peers::consent::{self, Consent};
 use super::super::peers::plain;

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::seen_file::{CodeText, look};
 use super::super::loaded_code::CodeFolder;
+use super::super::seen_file::{CodeText, look};
 use super::named_files::{contents, existing};
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::folder_of;

@@ -12,7 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::super::attribute_watch::{PutBackListener, WatchedProgram};
+use super::super::attribute_reports::PutBackListener;
+use super::super::attribute_watch::WatchedProgram;
 use super::super::process::{Group, USUAL_VARIABLES, find_program};
 use super::super::sandbox::{Confinement, Level, Rights};
 use super::{SetupFailure, expanded, plain};
