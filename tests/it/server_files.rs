@@ -114,6 +114,8 @@ fn told_of_a_command(level: Level) {
     let settings = workspace.folder.path().join("settings.yaml");
     std::fs::write(&settings, "text").expect("files can be written");
     std::fs::create_dir(workspace.folder.path().join(".workshop")).expect("folders can be created");
+    // An empty folder of this name is removed like those that only stand for something hidden.
+    std::fs::write(workspace.folder.path().join(".workshop/workshop.db"), "").expect("files can be written");
     let before = attributes(&settings);
     let worker = Worker::start(workspace.environment(), BTreeMap::new()).expect("a thread can be started");
     let run = |id: &str, words: &[&str]| {
