@@ -382,7 +382,7 @@ pub(super) fn fields(approval: &Approval) -> Vec<String> {
         let needed = if field.required { "" } else { ", or nothing" };
         let usual = field.usual.as_ref().map(|usual| format!(", default {}", visible(&usual.to_string())));
         let usual = usual.unwrap_or_default();
-        let title = (field.title != field.name).then(|| format!(" (“{}”)", field.title)).unwrap_or_default();
+        let title = if field.title == field.name { String::new() } else { format!(" (“{}”)", field.title) };
         let about = if field.about.is_empty() { String::new() } else { format!(": {}", field.about) };
         format!("  {}={kind}{needed}{usual}{title}{about}", field.name)
     };

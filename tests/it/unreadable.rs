@@ -40,7 +40,7 @@ fn make_unreadable(path: &Path, way: &str) -> bool {
         "large" => fs::write(path, [text.as_slice(), &vec![b'\n'; 10 * 1024 * 1024]].concat()).unwrap(),
         "rights" => {
             fs::write(path, &text).unwrap();
-            fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
         }
         "folder" => fs::create_dir(path).unwrap(),
         "pipe" => {

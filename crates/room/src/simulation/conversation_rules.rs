@@ -45,9 +45,9 @@ pub struct Proposal {
 }
 
 /// Queues a proposal: by precedence of its kind, then first come. Returns it if too many are waiting.
-pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) -> Result<(), Proposal> {
+pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) -> Result<(), Box<Proposal>> {
     if waiting.len() >= at_most {
-        return Err(proposal);
+        return Err(Box::new(proposal));
     }
     let index = waiting.partition_point(|other| other.kind <= proposal.kind);
     waiting.insert(index, proposal);

@@ -90,7 +90,7 @@ fn first_to_try(
     conversations: &Conversations,
     now: u64,
 ) -> Option<(u8, Seq)> {
-    if let Some(conversation) = waiting_turn(body.agent.key, &body.activity, conversations) {
+    if let Some(conversation) = waiting_turn(body.agent.key, body.activity, conversations) {
         let turn = talks.turns.get(&conversation).filter(|_| !body.state.0.is_held())?;
         return Some((RANK_OF_TURN, turn.cause));
     }

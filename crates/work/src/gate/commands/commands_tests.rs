@@ -145,7 +145,10 @@ fn every_line_of_the_table_of_known_programs_is_read() {
     for line in include_str!("known_programs.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let name = line.trim_start_matches('+').split([' ', ',']).next().unwrap_or_default().to_owned();
         assert!(line.matches(" : ").count() + line.matches(" :").count() >= 2, "{line}");
-        assert!(known_programs::find(&[name.clone()]).is_some() || known_programs::has_subcommands(&name), "{line}");
+        assert!(
+            known_programs::find(std::slice::from_ref(&name)).is_some() || known_programs::has_subcommands(&name),
+            "{line}"
+        );
     }
 }
 
