@@ -207,7 +207,7 @@ mod tests {
     /// A page of a workspace with these wishes, of which the person has trusted the first `trusted`.
     fn page(wants: &[Widening], trusted: Option<usize>) -> TrustPage {
         TrustPage {
-            folder: "/work/room".into(),
+            folder: "/home/room".into(),
             trusted: trusted.is_some(),
             wants: wants.to_vec(),
             new: wants[trusted.unwrap_or(0)..].to_vec(),

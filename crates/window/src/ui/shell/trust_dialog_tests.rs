@@ -27,7 +27,7 @@ fn wishes() -> Vec<Widening> {
 /// A page with these wishes; of a trusted workspace, all but the first `before` are new.
 fn page(wants: Vec<Widening>, before: Option<usize>) -> TrustPage {
     TrustPage {
-        folder: "/work/room".into(),
+        folder: "/home/room".into(),
         trusted: before.is_some(),
         new: wants[before.unwrap_or(0)..].to_vec(),
         wants,
@@ -61,7 +61,7 @@ fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
 fn the_page_of_a_restricted_workspace_shows_everything_and_trusts_exactly_this() {
     let (mut window, page) = showing(page(wishes(), None));
     for shown in [
-        "/work/room",
+        "/home/room",
         "commands.network: true",
         "curl: true",
         "agents/ada/modules/clock.ts",
@@ -97,7 +97,7 @@ fn of_a_trusted_workspace_only_the_difference_is_shown_and_the_rest_is_counted()
     }
     click(&mut window, "Trust this wish");
     click(&mut window, "Revoke trust");
-    let expected = [Command::TrustWorkspace(page), Command::RevokeTrust("/work/room".into())];
+    let expected = [Command::TrustWorkspace(page), Command::RevokeTrust("/home/room".into())];
     assert_eq!(window.state().commands, expected);
 }
 
@@ -107,7 +107,7 @@ fn a_workspace_without_news_can_only_be_restricted_again() {
     assert!(window.query_by_label_contains("You trust 3 wishes of it.").is_some());
     assert!(window.query_by_label_contains("Trust th").is_none());
     click(&mut window, "Revoke trust");
-    assert_eq!(window.state().commands, [Command::RevokeTrust("/work/room".into())]);
+    assert_eq!(window.state().commands, [Command::RevokeTrust("/home/room".into())]);
 }
 
 #[test]

@@ -367,7 +367,7 @@ fn a_memory_that_is_opened_for_editing_has_the_keys() {
 fn a_key_does_not_trust_a_workspace_within_a_second_of_typing() {
     let wish = Widening::new("settings.yaml", "commands.network", "true", "");
     let page = TrustPage {
-        folder: "/work/room".into(),
+        folder: "/home/room".into(),
         trusted: true,
         wants: vec![wish.clone()],
         new: vec![wish],
