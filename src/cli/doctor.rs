@@ -18,6 +18,7 @@ use crate::base::{JobControl, Problem, Seq, Severity, text};
 use crate::engine::ProgramCache;
 use crate::gateway::acp::KNOWN;
 use crate::gateway::aliases::unknown_models;
+use crate::gateway::http_client::has_system_authorities;
 use crate::gateway::mcp::configured_servers::ConfiguredServer;
 use crate::gateway::peers::{Consent, changed_code, consent_of};
 use crate::gateway::sandbox::{Confinement, Level};
@@ -128,6 +129,7 @@ pub(super) fn doctor(arguments: &Arguments) -> CliResult {
     findings.extend(key_problems(&environment).into_iter().map(Finding::of));
     findings.push(Finding::good("prices", price_source().to_string()));
     findings.extend(providers(&settings, &environment));
+    findings.extend(authorities());
     findings.push(slack(&slack_settings, &environment));
     if arguments.slack {
         findings.extend(try_slack_keys(&settings, &slack_settings, &environment));
@@ -171,6 +173,13 @@ fn providers(settings: &GatewaySettings, environment: &Environment) -> Vec<Findi
 }
 
 /// The embedding model for memory search, and its accuracy.
+/// Says where the certificate authorities come from if the system has none.
+fn authorities() -> Option<Finding> {
+    let what = "certificates";
+    let detail = "this system has no certificate authorities, so the list of Mozilla in the program is used";
+    (!has_system_authorities()).then(|| Finding::good(what, detail))
+}
+
 fn embedder(choice: &EmbedderChoice) -> Finding {
     let what = "memory search";
     let instead = |problem: &Problem| {

@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         a_server_that_is_not_running_is_reported_at_once,
         requests_run_in_parallel_at_full_speed_too,
         cached_tokens_are_reported_by_provider,
+        a_machine_without_certificate_authorities_reaches_servers,
     ]
 }
 
@@ -71,6 +72,11 @@ fn an_address_from_the_workspace_is_used_only_with_permission() {
 
 /// Runs one task of one agent with this server and these settings. Returns stderr, the result and the logged events.
 fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
+    work_with(&[("OPENAI_BASE_URL", url)], settings)
+}
+
+/// Runs one task of one agent with these variables and settings. Returns stderr, the result and the logged events.
+fn work_with(variables: &[(&str, &str)], settings: &str) -> (String, Value, Vec<Value>) {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let folder = folder.path();
     fs::create_dir_all(folder.join("scenes")).unwrap();
@@ -83,8 +89,8 @@ fn work_at(url: &str, settings: &str) -> (String, Value, Vec<Value>) {
     let mut command = workshop(folder, &run);
     command
         .env("WORKSHOP_CONFIG_DIR", config.path())
-        .env("OPENAI_BASE_URL", url)
-        .env("OPENAI_API_KEY", "sk-1234567890");
+        .env("OPENAI_API_KEY", "sk-1234567890")
+        .envs(variables.iter().copied());
     let (stderr, result) = stderr_and_result(&command.output().unwrap());
     let events = succeed(folder, &["export", "--events", "-"]);
     (stderr, result, events.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
@@ -290,4 +296,27 @@ fn a_failing_model_is_reported_once_with_reason_and_remedy() {
         assert!(fault["what"].as_str().unwrap().contains(why), "{fault}");
         assert!(fault["failures"].as_u64().unwrap() >= 1 && fault["since_ms"].is_u64(), "{fault}");
     }
+}
+
+/// The variables of a machine like a minimal container: the system's folder of certificate authorities is empty.
+fn without_authorities(folder: &Path) -> [(&str, String); 2] {
+    let nothing = folder.join("none.pem");
+    fs::write(&nothing, "").unwrap();
+    [("SSL_CERT_FILE", nothing.to_string_lossy().into_owned()), ("SSL_CERT_DIR", folder.to_string_lossy().into_owned())]
+}
+
+fn a_machine_without_certificate_authorities_reaches_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = without_authorities(folder.path());
+    let server = Server::start(|stream, _, _| {
+        let answer = stream_of(&[text_event("Said."), end_event("stop")]);
+        answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
+    });
+    let mut variables = vec![("OPENAI_BASE_URL", server.url.as_str())];
+    variables.extend(none.iter().map(|(name, value)| (*name, value.as_str())));
+    let (stderr, result, _) = work_with(&variables, "gateway: { attempts: 1 }\n");
+    assert_eq!((server.seen(), result["calls"].as_u64()), (1, Some(1)), "{stderr}");
+    let doctor = workshop(folder.path(), &["doctor"]).envs(none).output().unwrap();
+    let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(text.contains("no certificate authorities"), "{text}");
 }

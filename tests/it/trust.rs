@@ -3,24 +3,27 @@
 use libtest_mimic::Trial;
 
 use crate::cases;
+use crate::sandbox_modes::with_python;
 use crate::trust_loops::LOOPS;
 use crate::trust_loops::plan::Plan;
 
 pub fn trials() -> Vec<Trial> {
-    cases![
+    let processes =
+        with_python("the test of servers that outlive a room", cases![killing_a_room_leaves_no_server_process]);
+    let others = cases![
         kills_lose_and_repeat_nothing,
         kills_of_collaborating_agents_lose_and_repeat_nothing,
         corrupted_files_are_reported_and_left_as_they_are,
         hostile_calls_stay_within_the_agents_rights,
         hostile_servers_are_reported,
-        killing_a_room_leaves_no_server_process,
         no_spelling_of_a_path_gets_past_the_gate,
         concurrent_edits_of_a_person_are_kept,
         kills_of_workflows_memory_and_copies_lose_and_repeat_nothing,
         killing_a_cleaning_loses_nothing,
         nothing_of_a_hostile_text_is_hidden,
         workspaces_from_elsewhere_start_and_send_nothing,
-    ]
+    ];
+    others.into_iter().chain(processes).collect()
 }
 
 /// Runs these cases of a stress-test loop, which must find no problem.

@@ -23,6 +23,7 @@ use genai::webc::StreamTimeout;
 use genai::{Client, ModelIden, ServiceTarget};
 use tokio_util::sync::CancellationToken;
 
+use super::http_client;
 use super::keys::Secret;
 use super::local_proxy::{Gauge, LocalProxy, is_behind_proxy};
 use super::origin::is_loopback;
@@ -69,7 +70,7 @@ impl GuardedProvider {
             None => "none",
         };
         // A redirect would send the key to another server.
-        let mut http = reqwest::Client::builder()
+        let mut http = http_client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(patience.connect)
             // A megabyte of compressed data may expand to a gigabyte.

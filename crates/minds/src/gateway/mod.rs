@@ -39,6 +39,7 @@ mod guarded_attributes;
 pub mod health;
 mod health_monitor;
 mod hidden_paths;
+pub mod http_client;
 mod image_models;
 pub mod key_storage;
 pub mod keys;

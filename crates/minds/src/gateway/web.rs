@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::http_client;
 use super::origin::{Origin, shown};
 use super::outside_traffic::Reported;
 use crate::base::Id;
@@ -210,7 +211,7 @@ impl WebQuestion {
 }
 
 fn client(url: &str) -> reqwest::Result<reqwest::Client> {
-    let client = reqwest::Client::builder()
+    let client = http_client::builder()
         .user_agent(concat!("workshop/", env!("CARGO_PKG_VERSION")))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())

@@ -11,7 +11,7 @@ use egui::{
     StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{approval_preview, texts};
+use super::{approval_preview, approval_reader, texts};
 use crate::base::{AllowScope, TimeLimit};
 use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
@@ -84,6 +84,8 @@ struct CardMemory {
     form: FormValues,
     /// The index of the shown page of the preview.
     page: usize,
+    /// Whether everything is shown in the large view.
+    is_read: bool,
     /// The rectangle of the card in the last frame.
     rect: Option<Rect>,
     /// The last request for the keys that the card has followed.
@@ -132,7 +134,7 @@ pub fn approval_card(
         ui.set_min_width(ui.available_width());
         ui.push_id(id, |ui| {
             ui.spacing_mut().item_spacing.y = SPACE[0];
-            head_ui(ui, cx, question, (&agent_name, size.head, turn), &mut commands);
+            memory.is_read |= head_ui(ui, cx, question, (&agent_name, size.head, turn), &mut commands);
             if size.preview > 0.0 && !question.approval.fields().is_empty() {
                 approval_preview::part(ui, "form", size.preview + 2.0 * approval_preview::MARGIN, |ui| {
                     // The head shows a short question whole.
@@ -150,6 +152,9 @@ pub fn approval_card(
             answers_ui(ui, cx.theme, question, state, &mut memory, &mut commands);
         });
     });
+    if memory.is_read && approval_reader::approval_reader_ui(ui.ctx(), cx, question, &mut memory.page) {
+        memory.is_read = false;
+    }
     let rect = shown.response.rect;
     memory.rect = Some(rect);
     if is_chosen {
@@ -169,58 +174,63 @@ pub fn approval_card(
     commands
 }
 
-/// Draws who wants what and why it needs approval; at the right, the buttons for other approvals and for the asking
-/// agent.
+/// Draws who wants what and why it needs approval; at the right, the buttons for the large view, for other approvals and
+/// for the asking agent. Returns whether the large view is to be opened.
 fn head_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     question: &QuestionView,
     (agent_name, height, turn): (&str, f32, Option<Turn>),
     commands: &mut Vec<Command>,
-) {
+) -> bool {
     let size = vec2(ui.available_width(), height);
     let sentences = |ui: &mut Ui| {
-        approval_preview::part(ui, "head", height, |ui| {
-            let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
-            ui.add(Label::new(sentence).wrap());
-            // The risk comes first, so that it is visible without scrolling.
-            let is_risky = question.approval.risk.level == RiskLevel::High;
-            let is_risky = is_risky || !question.approval.secret_warning().is_empty();
-            let colour = if is_risky { cx.theme.bad } else { cx.theme.text };
-            let details = [
-                (small(question.approval.warning(), cx.theme).color(colour)),
-                small(question.approval.reason(), cx.theme),
-            ];
-            for detail in details.into_iter().filter(|detail| !detail.is_empty()) {
-                ui.add(Label::new(detail).wrap());
-            }
-        });
+        approval_preview::part(ui, "head", height, |ui| sentences_ui(ui, cx, question, agent_name));
     };
-    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| match turn {
-        Some(turn) => line_parts(ui, "head", sentences, |ui| navigation_ui(ui, cx, question, turn, commands)),
-        None => sentences(ui),
+    let head = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
+        line_parts(ui, "head", sentences, |ui| {
+            if let Some(turn) = turn.filter(|turn| turn.count > 1) {
+                turns_ui(ui, cx, question, turn, commands);
+            }
+            let is_read = icon_button(ui, Icon::Search, texts::READ_EVERYTHING, false, cx.theme).clicked();
+            if turn.is_some() && icon_button(ui, Icon::Fit, texts::GO_TO_QUESTION, false, cx.theme).clicked() {
+                commands.push(WindowCommand::ShowQuestion.into());
+            }
+            is_read
+        })
     });
+    head.inner
 }
 
-/// Draws the buttons for other waiting approvals, if there are any, and for the asking agent.
-fn navigation_ui(
+/// Draws who wants what, its risk and why it needs approval.
+pub(super) fn sentences_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, agent_name: &str) {
+    let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
+    ui.add(Label::new(sentence).wrap());
+    // The risk comes first, so that it is visible without scrolling.
+    let is_risky = question.approval.risk.level == RiskLevel::High;
+    let is_risky = is_risky || !question.approval.secret_warning().is_empty();
+    let colour = if is_risky { cx.theme.bad } else { cx.theme.text };
+    let details =
+        [small(question.approval.warning(), cx.theme).color(colour), small(question.approval.reason(), cx.theme)];
+    for detail in details.into_iter().filter(|detail| !detail.is_empty()) {
+        ui.add(Label::new(detail).wrap());
+    }
+}
+
+/// Draws the buttons for other waiting approvals.
+fn turns_ui(
     ui: &mut Ui,
     cx: &ViewerContext<'_>,
     question: &QuestionView,
     Turn { at, count }: Turn,
     commands: &mut Vec<Command>,
 ) {
-    if count > 1 {
-        all_questions_ui(ui, cx, question, texts::turn(at + 1, count), commands);
-        if icon_button(ui, Icon::Up, texts::PREVIOUS_QUESTION, false, cx.theme).clicked() {
-            commands.push(WindowCommand::StepQuestion { forward: false }.into());
-        }
-        if icon_button(ui, Icon::Down, texts::NEXT_QUESTION, false, cx.theme).clicked() {
-            commands.push(WindowCommand::StepQuestion { forward: true }.into());
-        }
+    all_questions_ui(ui, cx, question, texts::turn(at + 1, count), commands);
+    if icon_button(ui, Icon::Up, texts::PREVIOUS_QUESTION, false, cx.theme).clicked() {
+        commands.push(WindowCommand::StepQuestion { forward: false }.into());
     }
-    if icon_button(ui, Icon::Fit, texts::GO_TO_QUESTION, false, cx.theme).clicked() {
-        commands.push(WindowCommand::ShowQuestion.into());
+    if icon_button(ui, Icon::Down, texts::NEXT_QUESTION, false, cx.theme).clicked() {
+        commands.push(WindowCommand::StepQuestion { forward: true }.into());
     }
 }
 

@@ -121,7 +121,7 @@ fn every_scope_fits_on_the_narrowest_and_on_a_wide_card() {
 
 #[test]
 fn tab_follows_the_reading_order_and_every_control_has_a_name() {
-    let navigation = ["All approvals", "Previous approval", "Next approval", "Go to approval"];
+    let navigation = ["All approvals", "Previous approval", "Next approval", "Read everything", "Go to approval"];
     let scopes = ["Allow only this once", "Allow for this task", "Allow always"];
     let narrow = [&navigation[..], &scopes, &["Refuse Ada", "Message Ada", "Allow Ada"]].concat();
     let wide = [&navigation[..], &["Refuse Ada"], &scopes, &["Message Ada", "Allow Ada"]].concat();

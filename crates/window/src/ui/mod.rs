@@ -5,6 +5,7 @@
 
 pub mod approval_card;
 mod approval_preview;
+mod approval_reader;
 pub mod commands;
 pub mod context;
 pub mod faces;

@@ -1,6 +1,7 @@
 //! Interface texts that several panes share: the approval card, the name of the user and the forms of MCP servers.
 
 // Approval card: head
+pub(super) const READ_EVERYTHING: &str = "Read everything";
 pub(super) const GO_TO_QUESTION: &str = "Go to approval";
 pub(super) const NEXT_QUESTION: &str = "Next approval";
 pub(super) const PREVIOUS_QUESTION: &str = "Previous approval";
@@ -10,6 +11,10 @@ pub(super) const ALL_QUESTIONS_HINT: &str = "All approvals waiting for you";
 pub(super) fn turn(number: usize, count: usize) -> String {
     format!("{number} of {count}")
 }
+
+// Approval card: large view
+pub(super) const APPROVAL: &str = "approval";
+pub(super) const ANSWER_ON_CARD: &str = "You answer this in the form on the card.";
 
 // Approval card: preview
 pub(super) const PREVIOUS_ROWS: &str = "Previous lines";

@@ -19,8 +19,8 @@ pub const TYPE: [f32; 4] = [11.0, 13.0, 16.0, 21.0];
 
 /// Menu widths in points: for short words, for commands with shortcuts, for texts.
 pub const MENU: [f32; 3] = [150.0, 240.0, 340.0];
-/// Dialog widths in points: for a question, a form, a list.
-pub const DIALOG: [f32; 3] = [400.0, 560.0, 640.0];
+/// Dialog widths in points: for a question, a form, a list, a long text.
+pub const DIALOG: [f32; 4] = [400.0, 560.0, 640.0, 960.0];
 
 /// Sizes of the approval card, in points.
 pub struct ApprovalSizes {

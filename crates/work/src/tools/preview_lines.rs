@@ -235,7 +235,9 @@ fn patch(lines: &mut Vec<PreviewLine>, text: &str) {
             );
         } else if let Some(numbers) = line.strip_prefix("@@ -") {
             left = lines_of_hunk(numbers).unwrap_or_default();
-            lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: "…".to_owned() });
+            if !begins_file(numbers) {
+                lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: "…".to_owned() });
+            }
         } else {
             lines.push(PreviewLine { mark: PreviewLineKind::Gap, text: visible(line).into_owned() });
         }
@@ -248,6 +250,12 @@ fn lines_of_hunk(numbers: &str) -> Option<(usize, usize)> {
     let (new, _) = rest.split_once(" @@")?;
     let count = |range: &str| range.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
     Some((count(old)?, count(new)?))
+}
+
+/// Whether a hunk begins with the first line of its file, so that there is nothing unchanged before it.
+fn begins_file(numbers: &str) -> bool {
+    let first = numbers.split([',', ' ']).next().and_then(|first| first.parse::<usize>().ok());
+    first.is_some_and(|first| first <= 1)
 }
 
 /// Adds the lines in which two texts of a file differ, with some context.

@@ -132,16 +132,26 @@ fn no_text_of_a_patch_looks_like_a_heading() {
     let marked: Vec<String> = lines.iter().flat_map(|line| line.rows(100)).collect();
     let wanted = [
         "notes/a.md:",
-        "  …",
         "  | one",
         "  - -- a/hidden.md",
         "  + ++ b/hidden.md",
         "new.md is new:",
-        "  …",
         "  + new",
         "  not merged: x.png (it is not text)",
     ];
     assert_eq!(marked, wanted);
+}
+
+#[test]
+fn a_gap_in_a_patch_is_a_place_where_lines_are_unchanged() {
+    let of = |hunks: &str| {
+        let text = format!("--- a/a.md\n+++ b/a.md\n{hunks}");
+        let lines = Preview::Patch { text }.lines();
+        lines.iter().map(|line| line.mark == PreviewLineKind::Gap).collect::<Vec<_>>()
+    };
+    assert_eq!(of("@@ -1,2 +1,2 @@\n one\n-two\n+2\n"), [false, false, false, false]);
+    assert_eq!(of("@@ -7 +7 @@\n-seven\n+7\n"), [false, true, false, false]);
+    assert_eq!(of("@@ -1 +1 @@\n-one\n+1\n@@ -9 +9 @@\n-nine\n+9\n"), [false, false, false, true, false, false]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::attribute_watch::WatchedProgram;
+use super::super::http_client;
 use super::super::peers::LimitedLines;
 use super::super::peers::expanded;
 use super::super::peers::plain;
@@ -168,7 +169,7 @@ fn http_access(
         sent.insert(name, value);
     }
     // The person allowed this server, not one that it redirects to.
-    let client = reqwest::Client::builder()
+    let client = http_client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(terms.connect)
         .pool_max_idle_per_host(0)

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::super::cooldowns::{Cooldowns, chance};
+use super::super::http_client;
 use super::super::keys::{Environment, Keys, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL, Secret};
 use super::super::origin::{Origin, shown};
 use super::super::provider::ErrorCause;
@@ -112,7 +113,7 @@ pub(super) fn trouble_of(fault: &Fault, place: &str, channel: &str) -> SlackTrou
 }
 
 fn client(terms: &SlackTerms, url: &str) -> Result<reqwest::Client, Fault> {
-    let mut client = reqwest::Client::builder()
+    let mut client = http_client::builder()
         // A redirect would send the key to another server.
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
