@@ -39,7 +39,7 @@
 //!
 //! | package | layers |
 //! |---|---|
-//! | `crates/foundation` | `base`, `log`, `safe_fs`, `schedule` |
+//! | `crates/foundation` | `base`, `text`, `log`, `safe_fs`, `schedule` |
 //! | `crates/mdx` | `source`, `document`, `skills`, `heartbeat`, `engine`, `modules` |
 //! | `crates/knowledge` | `knowledge` |
 //! | `crates/files` | `store`, `workspace` |
@@ -64,7 +64,7 @@
 //! - **No system waits** for a file, a database, the network or a process.
 
 pub use workshop_files::{store, workspace};
-pub use workshop_foundation::{base, log, safe_fs, schedule};
+pub use workshop_foundation::{base, log, safe_fs, schedule, text};
 pub use workshop_knowledge::knowledge;
 pub use workshop_mdx::{document, engine, heartbeat, modules, skills, source};
 pub use workshop_minds::{gateway, memory, mind, offline};

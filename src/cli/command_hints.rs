@@ -1,6 +1,7 @@
 //! Commands that are suggested to a person in hints.
 
 use crate::kernel::ApprovalId;
+use crate::text::shell_words::quote;
 
 /// Builds suggested commands with the options of the current command line.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +26,7 @@ impl CommandHints {
     /// The command that continues all unfinished work.
     pub(super) fn continue_work(&self) -> String {
         if let Some(words) = &self.continue_command {
-            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
             return format!("workshop {}", words.join(" "));
         }
         format!("workshop run{}{} --until idle", self.folder(), self.options())
@@ -38,23 +39,13 @@ impl CommandHints {
     }
 
     fn options(&self) -> String {
-        let scene = self.scene.as_ref().map(|scene| format!(" --scene {}", quoted(scene))).unwrap_or_default();
-        let provider = self.provider.as_ref().map(|name| format!(" --provider {}", quoted(name))).unwrap_or_default();
+        let scene = self.scene.as_ref().map(|scene| format!(" --scene {}", quote(scene))).unwrap_or_default();
+        let provider = self.provider.as_ref().map(|name| format!(" --provider {}", quote(name))).unwrap_or_default();
         scene + &provider
     }
 
     fn folder(&self) -> String {
-        self.workspace.as_ref().map(|folder| format!(" {}", quoted(folder))).unwrap_or_default()
-    }
-}
-
-/// Quotes a word for a shell, if it needs quotes.
-fn quoted(word: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "/._-:".contains(character);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
+        self.workspace.as_ref().map(|folder| format!(" {}", quote(folder))).unwrap_or_default()
     }
 }
 

@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use super::CliError;
-use crate::base::{Problem, yaml};
+use crate::base::Problem;
 use crate::gateway::{GatewaySettings, ScriptedProvider};
+use crate::text::yaml;
 use crate::workspace::SettingsSection;
 use crate::workspace::layout::SETTINGS_FILE;
 

@@ -11,7 +11,7 @@ use crate::cases;
 /// The packages and the layers in each, lowest first: a layer may use only layers before it. The table in `src/lib.rs`
 /// must match this list.
 const PACKAGES: [(&str, &[&str]); 9] = [
-    ("crates/foundation", &["base", "log", "safe_fs", "schedule"]),
+    ("crates/foundation", &["base", "text", "log", "safe_fs", "schedule"]),
     ("crates/mdx", &["source", "document", "skills", "heartbeat", "engine", "modules"]),
     ("crates/knowledge", &["knowledge"]),
     ("crates/files", &["store", "workspace"]),
@@ -61,7 +61,7 @@ const RAW_EVENTS: [(&str, &[&str], bool); 4] = [
 
 /// Code that calls the parser of YAML, which needs limits around it, and the only files that may contain it.
 const YAML_PARSER_CALLS: [&str; 4] = ["serde_yaml::from_", "serde_yaml::Deserializer", "serde_yaml::{", "yaml_serde::"];
-const YAML_READERS: [&str; 2] = ["crates/foundation/src/base/yaml.rs", "crates/foundation/src/base/yaml_value.rs"];
+const YAML_READERS: [&str; 2] = ["crates/foundation/src/text/yaml.rs", "crates/foundation/src/text/yaml_value.rs"];
 
 /// The maximum number of lines per file.
 const MAX_LINES: usize = 800;
@@ -440,7 +440,7 @@ fn yaml_is_read_in_one_place() {
             }
         }
     }
-    assert!(wrong.is_empty(), "YAML is read without limits; use base::yaml:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "YAML is read without limits; use text::yaml:\n{}", wrong.join("\n"));
 }
 
 fn every_file_opens_with_its_purpose_and_has_readable_length() {

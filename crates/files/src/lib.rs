@@ -4,5 +4,5 @@ pub mod store;
 pub mod workspace;
 
 // Re-exports of the layers below.
-pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule, text};
 pub(crate) use workshop_knowledge::knowledge;

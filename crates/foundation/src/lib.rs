@@ -1,7 +1,8 @@
-//! Foundations shared by all packages: ids, problems and text; a file system that follows no links; the event log; and
-//! the clock, the schedule and the single entry point for outside input.
+//! Foundations shared by all packages: ids, problems and text; how files that people write are read; a file system that
+//! follows no links; the event log; and the clock, the schedule and the single entry point for outside input.
 
 pub mod base;
 pub mod log;
 pub mod safe_fs;
 pub mod schedule;
+pub mod text;

@@ -3,4 +3,4 @@
 pub mod knowledge;
 
 // Re-exports of the layers below.
-pub(crate) use workshop_foundation::base;
+pub(crate) use workshop_foundation::{base, text};

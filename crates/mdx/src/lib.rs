@@ -12,4 +12,4 @@ pub mod skills;
 pub mod source;
 
 // Re-exports of the layers below.
-pub(crate) use workshop_foundation::base;
+pub(crate) use workshop_foundation::{base, text};

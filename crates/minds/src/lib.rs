@@ -8,6 +8,6 @@ pub mod offline;
 
 // Re-exports of the layers below, so that paths are the same in every crate.
 pub(crate) use workshop_files::workspace;
-pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule, text};
 pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_room::{agent, element, simulation};

@@ -5,7 +5,7 @@ pub mod view;
 
 // The crates below, under the module names used throughout this crate.
 pub(crate) use workshop_files::{store, workspace};
-pub(crate) use workshop_foundation::{base, log, safe_fs, schedule};
+pub(crate) use workshop_foundation::{base, log, safe_fs, schedule, text};
 pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_mdx::{document, engine};
 pub(crate) use workshop_minds::{gateway, memory, mind};

@@ -62,7 +62,7 @@ pub use vfs::{SaveReport, has_news};
 pub use worktrees_known::WorktreesKnown;
 
 /// The reader and writer of YAML, for the layers above.
-pub use crate::base::{yaml, yaml_syntax};
+pub use crate::text::{yaml, yaml_syntax};
 
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;

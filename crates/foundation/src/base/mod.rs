@@ -19,10 +19,6 @@ pub mod time_limit;
 pub mod unique_names;
 pub mod urgency;
 pub mod visible_text;
-pub mod yaml;
-mod yaml_depth;
-pub mod yaml_syntax;
-mod yaml_value;
 
 pub use allow_scope::{AllowScope, AnswerPlace};
 pub use backoff::Backoff;

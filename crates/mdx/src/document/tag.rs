@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::source::ByteRange;
+use crate::text::fence::Fence;
 
 /// The maximum size of a tag in bytes.
 const MAX_TAG_BYTES: usize = 64 * 1024;
@@ -184,7 +185,9 @@ impl Scanner<'_> {
 
 /// Whether the text begins with something that cannot be part of a tag.
 fn begins_other(rest: &str) -> bool {
-    rest.starts_with("```") || rest.starts_with("~~~") || name_at_start(rest).is_some_and(|name| KNOWN.contains(&name))
+    let line = rest.lines().next().unwrap_or_default();
+    let is_fence = !line.starts_with(char::is_whitespace) && Fence::opening(line).is_some();
+    is_fence || name_at_start(rest).is_some_and(|name| KNOWN.contains(&name))
 }
 
 fn name_at_start(rest: &str) -> Option<&str> {

@@ -1,13 +1,10 @@
-//! Splits a text into its YAML front matter and the rest, without changing a byte of either.
+//! The front matter of a document: its keys and where the text below it is, also if the keys cannot be read.
 
 use serde_json::{Map, Value};
 
 use super::ByteRange;
-use crate::base::yaml;
-
-/// The maximum size of front matter in bytes; a longer one is rejected without parsing, since the parser is slow on
-/// invalid input.
-pub const MAX_FRONT_MATTER_BYTES: usize = 64 * 1024;
+pub use crate::text::front_matter::MAX_FRONT_MATTER_BYTES;
+use crate::text::front_matter::{Places, find, keys};
 
 /// The front matter of a text.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -48,62 +45,14 @@ impl FrontMatter {
 pub fn split_front_matter(text: &str) -> Result<FrontMatter, FrontMatterError> {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let whole = start..text.len();
-    let Some((yaml, body)) = fences(text, start) else {
-        if starts_with_fence(&text[start..]) {
-            let what = "the front matter that starts with --- is not closed".to_owned();
-            return Err(FrontMatterError { what, line: 1, body: whole });
-        }
-        return Ok(FrontMatter { body: whole, ..FrontMatter::default() });
-    };
-    let refused = |what: String, line: usize| FrontMatterError { what, line, body: body.clone() };
-    if yaml.len() > MAX_FRONT_MATTER_BYTES {
-        let what = format!("the front matter is longer than {} KiB", MAX_FRONT_MATTER_BYTES / 1024);
-        return Err(refused(what, 1));
+    match find(text) {
+        Err(error) => Err(FrontMatterError { what: error.to_string(), line: 1, body: whole }),
+        Ok(None) => Ok(FrontMatter { body: whole, ..FrontMatter::default() }),
+        Ok(Some(Places { yaml, body })) => match keys(&text[yaml.clone()]) {
+            Ok(keys) => Ok(FrontMatter { keys, yaml, body }),
+            Err(error) => Err(FrontMatterError { what: error.what, line: error.line.unwrap_or(2), body }),
+        },
     }
-    let plain = text[yaml.clone()].replace("\r\n", "\n").replace('\r', "\n");
-    match yaml::from_str::<Value>(&plain) {
-        Ok(Value::Object(keys)) => Ok(FrontMatter { keys, yaml, body }),
-        Ok(Value::Null) => Ok(FrontMatter { keys: Map::new(), yaml, body }),
-        Ok(_) => Err(refused("the front matter is not a mapping of keys".to_owned(), 2)),
-        Err(error) => {
-            let line = error.line.unwrap_or(1) + 1;
-            Err(refused(format!("the front matter is not valid YAML: {error}"), line))
-        }
-    }
-}
-
-fn starts_with_fence(text: &str) -> bool {
-    lines_with_ends(text).next().is_some_and(is_fence)
-}
-
-fn is_fence(line: &str) -> bool {
-    line.trim_end() == "---"
-}
-
-/// Returns the ranges between and below the fences.
-fn fences(text: &str, start: usize) -> Option<(ByteRange, ByteRange)> {
-    let mut lines = lines_with_ends(&text[start..]);
-    let first = lines.next().filter(|line| is_fence(line))?;
-    let yaml_start = start + first.len();
-    let mut at = yaml_start;
-    for line in lines {
-        if is_fence(line) {
-            return Some((yaml_start..at, at + line.len()..text.len()));
-        }
-        at += line.len();
-    }
-    None
-}
-
-/// Returns the lines of a text with their line breaks, which may be `\r` alone.
-fn lines_with_ends(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let end = rest.find(['\n', '\r']).map(|at| if rest[at..].starts_with("\r\n") { at + 2 } else { at + 1 });
-        let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
-        rest = after;
-        (!line.is_empty()).then_some(line)
-    })
 }
 
 #[cfg(test)]

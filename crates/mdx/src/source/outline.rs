@@ -3,6 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::ByteRange;
+use crate::text::fence::Fence;
 
 /// The blocks of a text that are relevant to a document, each in text order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -151,11 +152,9 @@ impl Reader<'_> {
     /// Whether the last line of a block is a fence like its first.
     fn has_closing_fence(&self, range: &ByteRange) -> bool {
         let block = self.masked[range.clone()].trim_end();
-        let Some(mark @ ('`' | '~')) = block.chars().next() else { return false };
-        let length = block.len() - block.trim_start_matches(mark).len();
+        let Some(fence) = block.lines().next().and_then(Fence::opening) else { return false };
         let Some((_, last)) = block.rsplit_once(['\n', '\r']) else { return false };
-        let last = last.trim_start_matches([' ', '\t', '>']);
-        last.len() >= length && last.chars().all(|c| c == mark)
+        fence.is_closed_by(last.trim_start_matches([' ', '\t', '>']))
     }
 
     /// Ends a code block. Code in a block quote is an example, and is ignored.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::origin::Origin;
 use super::personal_files::{read_small, write_private};
-use crate::base::{Problem, yaml};
+use crate::base::Problem;
+use crate::text::yaml;
 
 /// The name of the file in the config folder.
 const FILE: &str = "allowed-addresses.yaml";

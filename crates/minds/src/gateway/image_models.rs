@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::prices::is_version;
 use super::settings::{Choice, GatewaySettings};
-use crate::base::yaml;
+use crate::text::yaml;
 
 /// The embedded list.
 #[derive(Deserialize)]

@@ -87,7 +87,6 @@ pub mod server_status_text;
 mod server_traffic;
 pub mod servers;
 pub mod settings;
-pub mod shell_words;
 pub mod slack;
 mod slack_systems;
 pub mod supervisor;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::address::ServerOwner;
 use super::settings::Choice;
-use crate::base::yaml;
 use crate::mind::Usage;
+use crate::text::yaml;
 use crate::workspace::SettingsSection;
 
 /// A price in US dollars per million tokens, which is millionths of a dollar per token.

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::consent::name_of;
 use super::personal_files::{read_small, write_private};
-use crate::base::{Problem, yaml};
+use crate::base::Problem;
 use crate::schedule::{InputJournal, InputQueue, SimClock, TICKS_PER_SEC};
+use crate::text::yaml;
 use crate::workspace::WorkspaceTrust;
 use crate::workspace::trust::{TrustChanged, Widening};
 

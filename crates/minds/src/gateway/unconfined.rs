@@ -11,7 +11,8 @@ use std::path::Path;
 use super::consent::name_of;
 use super::keys::Environment;
 use super::personal_files::read_small;
-use crate::base::{Problem, yaml};
+use crate::base::Problem;
+use crate::text::yaml;
 
 /// The name of the file in the config folder.
 pub const UNCONFINED_FILE: &str = "unconfined.yaml";

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use crate::text::fence::CodeLines;
+
 /// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -92,28 +94,11 @@ fn pair_quotes(tokens: &mut [Token], marks: &Marks) {
 /// Returns the byte ranges of fenced code and quoted lines.
 fn literal_lines(reply: &str) -> Vec<(usize, usize)> {
     let mut literal: Vec<(usize, usize)> = Vec::new();
-    let mut fence: Option<(u8, usize)> = None;
+    let mut code = CodeLines::default();
     let mut start = 0;
     for line in reply.split_inclusive('\n') {
         let end = start + line.len();
-        let text = line.trim();
-        let run = |of: u8| text.bytes().take_while(|byte| *byte == of).count();
-        let is_literal = match fence {
-            Some((of, long)) => {
-                if run(of) >= long && run(of) == text.len() {
-                    fence = None;
-                }
-                true
-            }
-            None => {
-                let of = text.bytes().next().unwrap_or_default();
-                let long = if of == b'`' || of == b'~' { run(of) } else { 0 };
-                if long >= 3 && (of == b'~' || !text[long..].contains('`')) {
-                    fence = Some((of, long));
-                }
-                fence.is_some() || of == b'>'
-            }
-        };
+        let is_literal = code.is_code(line) || line.trim_start().starts_with('>');
         match literal.last_mut() {
             Some((_, before)) if is_literal && *before == start => *before = end,
             _ if is_literal => literal.push((start, end)),

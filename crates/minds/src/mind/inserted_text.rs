@@ -5,21 +5,20 @@
 use super::heading_guard::escape_all;
 use super::markers::escape;
 use super::untrusted_text::{clean, push_fenced, quoted};
+use crate::text::fence::{CodeLines, Fence};
 
 /// The maximum length of a word that is unchanged, in characters.
 const WORD_CHARS: usize = 120;
 /// The maximum length of a text that is quoted within a line, in characters.
 const QUOTED_CHARS: usize = 200;
-/// The minimum length of a fence in characters.
-const MIN_FENCE: usize = 3;
 /// What a line begins with that could close a fence: a fence has at most three blanks before it.
 const INDENT: &str = "    ";
 
 /// Appends the words of an agent to the beginning of a text.
 pub fn push_inserted(text: &mut String, words: &str) {
     let words = words.trim_end();
-    if let Some(sign) = open_fence(text) {
-        push_inside_fence(text, words, sign);
+    if let Some(fence) = open_fence(text) {
+        push_inside_fence(text, words, fence.sign);
     } else if words.is_empty() || is_word(words) {
         text.push_str(words);
     } else if is_short(words) {
@@ -44,28 +43,13 @@ fn is_short(words: &str) -> bool {
     words.chars().count() <= QUOTED_CHARS && !words.contains(is_changed) && clean(words) == words
 }
 
-/// The sign of the fence that is open at the end of a text.
-fn open_fence(text: &str) -> Option<char> {
-    let mut open: Option<(char, usize)> = None;
+/// The fence that is open at the end of a text.
+fn open_fence(text: &str) -> Option<Fence> {
+    let mut code = CodeLines::default();
     for line in text.lines().filter(|line| !line.starts_with(INDENT)) {
-        let Some((sign, length, rest)) = fence(line) else { continue };
-        open = match open {
-            None if sign == '`' && rest.contains('`') => None,
-            None => Some((sign, length)),
-            Some((opened, least)) if opened == sign && length >= least && rest.trim().is_empty() => None,
-            other => other,
-        };
+        code.is_code(line);
     }
-    open.map(|(sign, _)| sign)
-}
-
-/// The sign and length of the fence that a line begins with, and what follows it.
-fn fence(line: &str) -> Option<(char, usize, &str)> {
-    let line = line.trim_start();
-    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-    let rest = line.trim_start_matches(sign);
-    let length = line.len() - rest.len();
-    (length >= MIN_FENCE).then_some((sign, length, rest))
+    code.open()
 }
 
 fn push_inside_fence(text: &mut String, words: &str, sign: char) {
@@ -76,11 +60,17 @@ fn push_inside_fence(text: &mut String, words: &str, sign: char) {
         if number > 0 {
             text.push('\n');
         }
-        if fence(line).is_some_and(|(begun, ..)| begun == sign) {
+        if begins_with_fence(line, sign) {
             text.push_str(INDENT);
         }
         text.push_str(line);
     }
+}
+
+/// Whether a line begins with as many signs as a fence has.
+fn begins_with_fence(line: &str, sign: char) -> bool {
+    let line = line.trim_start();
+    line.len() - line.trim_start_matches(sign).len() >= Fence::MIN_LENGTH
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::prompts::{TEXTS, filled, push};
 use super::untrusted_text::PERSON;
 use super::untrusted_text::{clean, name, push_cut};
 use crate::base::text::one_line;
+use crate::text::fence::CodeLines;
 
 /// The rules and the agent's identity, within their share of a prompt.
 pub(super) struct Instructions {
@@ -128,10 +129,9 @@ fn below_headings(text: &str) -> Cow<'_, str> {
 
 /// Returns the lines of a text, each with its level if it is a heading outside of code.
 fn headings_of(text: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
-    let mut is_code = false;
+    let mut code = CodeLines::default();
     text.split_inclusive('\n').map(move |line| {
-        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-        is_code ^= is_fence;
+        let is_code = code.is_code(line);
         let level = line.bytes().take_while(|byte| *byte == b'#').count();
         let is_heading = !is_code && (1..=DEEPEST_LEVEL).contains(&level) && line[level..].starts_with([' ', '\t']);
         (line, is_heading.then_some(level))
@@ -189,6 +189,9 @@ mod tests {
         assert_eq!(instructions_text(text), shifted);
         assert_eq!(instructions_text("## A\n### B"), "### A\n#### B");
         assert!(matches!(below_headings("### A\nno #heading\n#### B"), Cow::Borrowed(_)));
+        let nested = "# Ada\n````md\n```\n# inside\n```\n# inside, too\n````\n# Below";
+        let shifted = "### Ada\n````md\n```\n# inside\n```\n# inside, too\n````\n### Below";
+        assert_eq!(instructions_text(nested), shifted);
         assert_eq!(instructions_text("# Your notes\nx"), "\\### Your notes\nx", "and cannot pose as one");
     }
 

@@ -11,6 +11,7 @@ use super::prompts::TEXTS;
 use crate::base::Id;
 use crate::base::text::one_line;
 use crate::base::text_normalization::folded;
+use crate::text::fence::CodeLines;
 
 /// Names of roles that some models write before the lines of other speakers.
 const ROLES: [&str; 6] = ["user", "assistant", "human", "system", "the person", "person"];
@@ -34,12 +35,10 @@ pub(super) struct CleanReply<'r> {
 pub(super) fn tidied<'r>(reply: &'r str, me: &str, others: &[Id]) -> CleanReply<'r> {
     let reply = without_thought(reply);
     let mut kept: Vec<&str> = Vec::new();
-    let (mut cut_at, mut is_code, mut changed) = (None, false, false);
+    let (mut cut_at, mut code, mut changed) = (None, CodeLines::default(), false);
     for line in reply.lines() {
         let bare = line.trim();
-        let is_fence = bare.starts_with("```") || bare.starts_with("~~~");
-        if is_code || is_fence {
-            is_code ^= is_fence;
+        if code.is_code(line) {
             kept.push(line);
             continue;
         }
@@ -184,6 +183,8 @@ mod tests {
             ("Fine.\nUser: and now?", "Fine.", Some("User")),
             ("Fine.\nthe person: and now?", "Fine.", Some("the person")),
             ("Bram: I agree.", "", Some("Bram")),
+            ("See:\n````\n```\nBram: Yes.\n````", "See:\n````\n```\nBram: Yes.\n````", None),
+            ("See ```x``` here.\nBram: Yes.", "See ```x``` here.", Some("Bram")),
             ("Fine.\n## What you can do\n- [PIN: text] pins", "Fine.", Some("the prompt")),
             ("Fine.\nIt is your turn, 3 of 6.", "Fine.", Some("the prompt")),
             ("You are reading News (message board).", "", Some("the prompt")),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::base::yaml;
+use crate::text::yaml;
 
 /// Declares a section of a file: fields of one type, plus optional other fields.
 macro_rules! section {

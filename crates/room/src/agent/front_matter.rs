@@ -2,30 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::workspace::yaml;
-
-/// The maximum size of front matter in bytes; it is refused before parsing if longer.
-const MAX_BYTES: usize = 64 * 1024;
-
-/// Why front matter cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{what}")]
-pub struct FrontMatterError {
-    /// The error, as one sentence without a full stop.
-    pub what: String,
-    /// The line in the file, from 1, if known.
-    pub line: Option<usize>,
-}
-
-impl FrontMatterError {
-    fn new(what: impl Into<String>, line: usize) -> Self {
-        Self { what: what.into(), line: Some(line) }
-    }
-}
+pub use crate::text::front_matter::KeysError as FrontMatterError;
+pub(super) use crate::text::front_matter::check as refused;
+use crate::text::front_matter::{NotClosed, Places, find, keys, with_unix_line_ends};
 
 /// The text without byte order mark, with `\n` as line ends.
 pub fn normalise(text: &str) -> String {
-    text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n")
+    with_unix_line_ends(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
 /// A file split into the keys of its front matter (empty if it has none) and the text below.
@@ -53,7 +36,7 @@ impl FrontMatter<'_> {
 /// Splits a [normalised](normalise) file. A file that does not begin with a line `---` has no front matter.
 pub fn split(text: &str) -> Result<FrontMatter<'_>, FrontMatterError> {
     let Some((yaml, body)) = fenced(text)? else { return Ok(FrontMatter { body: text, ..FrontMatter::default() }) };
-    Ok(FrontMatter { keys: read_keys(yaml)?, yaml, body })
+    Ok(FrontMatter { keys: keys(yaml)?, yaml, body })
 }
 
 /// The text below the front matter of a [normalised](normalise) file, whatever the front matter contains.
@@ -63,45 +46,9 @@ pub fn below(text: &str) -> &str {
 
 /// The text between the fences and the text below them; `None` if there is no front matter.
 pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
-    let is_fence = |line: &str| line.trim_end() == "---";
-    let Some(first) = text.lines().next().filter(|line| is_fence(line)) else { return Ok(None) };
-    let start = (first.len() + 1).min(text.len());
-    let mut end = start;
-    for line in text[start..].split_inclusive('\n') {
-        if is_fence(line) {
-            return Ok(Some((&text[start..end], text[end + line.len()..].trim_start_matches('\n'))));
-        }
-        end += line.len();
-    }
-    Err(FrontMatterError::new("the front matter that starts with --- is not closed", 1))
-}
-
-/// Rejects front matter that must not be parsed at all.
-pub(super) fn refused(yaml: &str) -> Result<(), FrontMatterError> {
-    if yaml.len() > MAX_BYTES {
-        return Err(FrontMatterError::new(format!("the front matter is longer than {} KiB", MAX_BYTES / 1024), 1));
-    }
-    // YAML ignores such a mark at its beginning and takes it for a letter of a key elsewhere: the same line would
-    // change its meaning if a line were inserted above it.
-    match yaml.lines().position(|line| line.contains('\u{feff}')) {
-        Some(line) => {
-            Err(FrontMatterError::new("the front matter contains an invisible byte order mark (U+FEFF)", line + 2))
-        }
-        None => Ok(()),
-    }
-}
-
-fn read_keys(yaml: &str) -> Result<Map<String, Value>, FrontMatterError> {
-    refused(yaml)?;
-    let value = yaml::parse(yaml).map_err(|error| FrontMatterError {
-        what: format!("the front matter is not valid YAML: {}", error.what),
-        line: error.line.map(|line| line + 1),
-    })?;
-    match value {
-        Value::Object(keys) => Ok(keys),
-        Value::Null => Ok(Map::new()),
-        _ => Err(FrontMatterError::new("the front matter is not a mapping of keys", 2)),
-    }
+    let not_closed = |error: NotClosed| FrontMatterError { what: error.to_string(), line: Some(1) };
+    let places = find(text).map_err(not_closed)?;
+    Ok(places.map(|Places { yaml, body }| (&text[yaml], text[body].trim_start_matches('\n'))))
 }
 
 #[cfg(test)]

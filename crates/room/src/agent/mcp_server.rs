@@ -9,11 +9,11 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::command_line::{join, split};
 use super::limits::{self, plain};
 use crate::base::hash::content_hash;
 use crate::base::text_normalization::is_invisible;
 use crate::base::{Id, Problem, text};
+use crate::text::shell_words::{join_template, split_template};
 use crate::workspace::layout::MCP_FILE;
 
 /// The keys of `.mcp.json` that contain the servers.
@@ -128,7 +128,7 @@ impl McpServer {
     pub fn shown(&self) -> String {
         match &self.transport {
             McpTransport::Stdio { command, args, .. } => {
-                join(std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)))
+                join_template(std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)))
             }
             McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => text::hide_user_info(url),
         }
@@ -397,7 +397,7 @@ fn stdio(keys: &mut Keys) -> Result<McpTransport, FieldError> {
     let mut words = match keys.take("command") {
         Some(Value::Array(words)) => texts("command", &words)?,
         Some(Value::String(line)) if keys.has("args") && !line.trim().is_empty() => vec![line.trim().to_owned()],
-        Some(Value::String(line)) => split(&line)
+        Some(Value::String(line)) => split_template(&line)
             .map_err(|why| (format!("has a command that {why}"), "write the program and its args".to_owned()))?,
         _ => Vec::new(),
     };

@@ -4,7 +4,6 @@
 
 pub mod agent_file;
 mod claims;
-mod command_line;
 pub mod formats;
 pub mod front_matter;
 mod keys;

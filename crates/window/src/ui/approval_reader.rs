@@ -49,7 +49,6 @@ mod tests {
     use egui_kittest::Harness;
     use egui_kittest::kittest::{NodeT, Queryable};
 
-    use super::*;
     use crate::tools::Preview;
     use crate::ui::UiState;
     use crate::ui::approval_card::{CardSize, Turn, approval_card};

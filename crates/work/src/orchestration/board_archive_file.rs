@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::{Id, Problem, yaml};
+use crate::base::{Id, Problem};
+use crate::text::yaml;
 use crate::tools::collaboration::name;
 use crate::workspace::layout::KEPT_BLACKBOARD;
 

@@ -2,6 +2,8 @@
 //! headings. The format is line-based, and a fence or comment that is never closed hides none of the tasks below it,
 //! whereas a Markdown parser would treat all of them as code. A closed fence of any length and indentation holds text.
 
+use crate::text::fence::Fence;
+
 /// A line of the text; all offsets are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
@@ -70,9 +72,9 @@ fn mark_apart(text: &str, lines: &mut [Line]) {
             let end = (at..lines.len()).find(|at| closes(shown(text, &lines[*at])));
             no_comment_end = end.is_none();
             (end, Kind::Comment)
-        } else if let Some(fence) = Fence::opening(line) {
+        } else if let Some(fence) = opening(line) {
             // A block inside of a list item ends with the item at the latest.
-            let within = match Fence::is_behind_dash(line) {
+            let within = match is_behind_dash(line) {
                 true => indent + 2,
                 false if indent > 3 || is_in_item => indent,
                 false => 0,
@@ -88,45 +90,22 @@ fn mark_apart(text: &str, lines: &mut [Line]) {
             at += 1;
             continue;
         };
-        let first = if Fence::is_behind_dash(line) { at + 1 } else { at };
+        let first = if is_behind_dash(line) { at + 1 } else { at };
         lines[first..=end].iter_mut().for_each(|line| line.kind = kind);
         is_in_item = first > at || (is_in_item && indent > 0);
         at = end + 1;
     }
 }
 
-/// The sign of a code block, and how often it is repeated.
-#[derive(Clone, Copy)]
-struct Fence {
-    sign: char,
-    length: usize,
+/// Parses a line that opens a code block, also as the whole text of a list item.
+fn opening(line: &str) -> Option<Fence> {
+    let text = line.trim_start_matches([' ', '\t']);
+    Fence::opening(text.strip_prefix("- ").unwrap_or(text))
 }
 
-impl Fence {
-    /// The minimum length of a fence.
-    const MIN_LENGTH: usize = 3;
-
-    /// Parses a line that opens a code block, also as the whole text of a list item.
-    fn opening(line: &str) -> Option<Self> {
-        let text = line.trim_start_matches([' ', '\t']);
-        let text = text.strip_prefix("- ").map_or(text, |item| item.trim_start_matches(' '));
-        let sign = text.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
-        let info = text.trim_start_matches(sign);
-        let length = text.len() - info.len();
-        // Otherwise it is code within a sentence.
-        let is_fence = length >= Self::MIN_LENGTH && !(sign == '`' && info.contains('`'));
-        is_fence.then_some(Self { sign, length })
-    }
-
-    /// Whether the line that opens a code block is that of a list item.
-    fn is_behind_dash(line: &str) -> bool {
-        line.trim_start_matches([' ', '\t']).starts_with("- ")
-    }
-
-    fn is_closed_by(self, line: &str) -> bool {
-        let text = line.trim();
-        text.len() >= self.length && text.chars().all(|sign| sign == self.sign)
-    }
+/// Whether the line that opens a code block is that of a list item.
+fn is_behind_dash(line: &str) -> bool {
+    line.trim_start_matches([' ', '\t']).starts_with("- ")
 }
 
 /// Remembers which fences are not closed, so that a text full of them is not searched again and again.

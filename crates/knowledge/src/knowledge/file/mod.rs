@@ -16,6 +16,7 @@ pub use owner::{KNOWLEDGE_FOLDER, Owner, SHARED_FILE};
 
 use super::memory::{MAX_CONTENT_BYTES, Memory, NormalizedMemory, derive_id, normalize};
 use crate::base::{Id, Problem};
+use crate::text::fence::Fence;
 
 /// The maximum number of problems of one file; the others are counted.
 const MAX_PROBLEMS: usize = 20;
@@ -256,7 +257,7 @@ fn without_end(raw: &str) -> &str {
 /// A block whose lines are skipped: a code block, or a comment.
 enum Block {
     None,
-    Code { fence: &'static str, since: usize },
+    Code { fence: Fence, since: usize },
     Comment { since: usize },
 }
 
@@ -266,7 +267,7 @@ impl Block {
         let line = line.trim_start_matches('\u{feff}').trim_start();
         match self {
             Self::None => {
-                if let Some(fence) = ["```", "~~~"].into_iter().find(|fence| line.starts_with(fence)) {
+                if let Some(fence) = Fence::opening(line) {
                     *self = Self::Code { fence, since: number };
                 } else if line.starts_with("<!--") && !line.contains("-->") {
                     *self = Self::Comment { since: number };
@@ -274,7 +275,7 @@ impl Block {
                     return false;
                 }
             }
-            Self::Code { fence, .. } if line.starts_with(*fence) => *self = Self::None,
+            Self::Code { fence, .. } if fence.is_closed_by(line) => *self = Self::None,
             Self::Comment { .. } if line.contains("-->") => *self = Self::None,
             _ => {}
         }

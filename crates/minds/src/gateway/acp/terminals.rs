@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::keys::Keys;
 use super::super::programs::{LAST_WORDS, MAX_SAID, ProgramEnd, ProgramPlace, ProgramSettings, start};
-use super::super::shell_words::{Command, join};
 use crate::base::text;
 use crate::mind::RanInTerminal;
+use crate::text::shell_words::{Command, join};
 
 /// The maximum number of terminals that an agent has not released.
 const MAX_TERMINALS: usize = 16;

@@ -19,7 +19,8 @@ use super::super::keys::Environment;
 use super::super::personal_files::{read_small, write_private};
 use super::{loaded_files, named_files};
 use crate::agent::McpServer;
-use crate::base::{Problem, yaml};
+use crate::base::Problem;
+use crate::text::yaml;
 
 /// The name of the file in the config folder.
 const FILE: &str = "allowed-servers.yaml";

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::super::seen_file::hash_of;
-use super::super::shell_words::parts;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::file_name;
+use crate::text::shell_words::parts;
 use crate::workspace::vfs::WorkspacePath;
 
 /// How deep commands may stand within the words of a command: `sh -c "sh -c '…'"`.

@@ -5,6 +5,7 @@
 //! often truncated or a single line, and a parser would show the markup of unclosed spans.
 
 use crate::base::text;
+use crate::text::fence::Fence;
 use crate::view::bubble;
 
 /// Number of characters that are read; the displayed text is much shorter.
@@ -34,7 +35,7 @@ pub(super) fn plain_text(markdown: &str) -> String {
 
 /// A line without its block markup; empty if it is only markup (rules, fences, heading underlines).
 fn without_block_marks(mut line: &str) -> &str {
-    if line.starts_with("```") || line.starts_with("~~~") {
+    if Fence::opening(line).is_some() {
         return "";
     }
     let mark_only = |marks: &[char]| line.len() >= 3 && line.chars().all(|letter| marks.contains(&letter));
@@ -123,6 +124,7 @@ mod tests {
             ("> so he [said](https://example.org/a_b)", "so he said"),
             ("![a plan](plan.png) of snake_case, _really_", "a plan of snake_case, really"),
             ("```rust\nlet x = 1;\n```\n---\ndone", "let x = 1; done"),
+            ("```let x``` is code", "let x is code"),
             ("2 \\* 3 * 4 [not a link]", "2 * 3 * 4 [not a link]"),
             ("~~never~~ in ~5 minutes", "never in ~5 minutes"),
         ] {

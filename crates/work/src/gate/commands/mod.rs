@@ -22,7 +22,7 @@ pub use code_files::{code_files, code_files_of_line};
 pub use rules::CommandRules;
 pub use words::Command;
 
-pub use crate::gateway::shell_words as words;
+pub use crate::text::shell_words as words;
 
 use super::verdict::Verdict;
 use crate::base::text_normalization::is_invisible;

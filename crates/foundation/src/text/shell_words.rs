@@ -132,11 +132,90 @@ pub fn join(words: &[String]) -> String {
     quoted.join(" ")
 }
 
-fn quote(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%^".contains(c);
+/// Returns a word as it is written in a line: in quotes, if it contains anything but letters, digits and harmless signs.
+pub fn quote(word: &str) -> String {
+    quote_beside(word, "-_./:=,+@%^")
+}
+
+fn quote_beside(word: &str, plain_signs: &str) -> String {
+    let is_plain = |sign: char| sign.is_alphanumeric() || plain_signs.contains(sign);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// Characters that no line of [`split_template`] may contain, because they have a meaning to a shell.
+const OF_SHELLS: &[char] = &[';', '|', '&', '<', '>', '`', '\n', '\r'];
+
+/// Splits a line of a settings file into words, in which `${NAME}` is a variable that is put in later. Patterns and
+/// braces are letters there, because no shell reads the line; what needs one is refused. Quotes keep words together, and
+/// a backslash outside of single quotes escapes the next character.
+pub fn split_template(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut signs = line.trim().chars().peekable();
+    while let Some(sign) = signs.next() {
+        match (quote, sign) {
+            (Some(open), sign) if sign == open => quote = None,
+            (Some('"') | None, '\\') => {
+                let Some(next) = signs.next() else { return Err("ends with a backslash".to_owned()) };
+                word.get_or_insert_default().push(next);
+            }
+            (None, '"' | '\'') => {
+                quote = Some(sign);
+                word.get_or_insert_default();
+            }
+            (None, sign) if OF_SHELLS.contains(&sign) => {
+                return Err(format!("contains {sign:?}, which needs a shell"));
+            }
+            (None | Some('"'), '$') if signs.peek() == Some(&'(') => {
+                return Err("contains \"$(\", which needs a shell".to_owned());
+            }
+            (None, sign) if sign.is_whitespace() => words.extend(word.take()),
+            (_, sign) => word.get_or_insert_default().push(sign),
+        }
+    }
+    if quote.is_some() {
+        return Err("has a quote that is not closed".to_owned());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// Joins words to a line that [`split_template`] splits into the same words.
+pub fn join_template<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    words.map(|word| quote_beside(word, "-_./:=@%+,{}$~")).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_template_is_words_and_never_a_shells() {
+        let words = |line: &str| split_template(line).map(|words| words.join("|"));
+        assert_eq!(words(" npx  -y 'a b' \"c d\" e\\ f '' ").as_deref(), Ok("npx|-y|a b|c d|e f|"));
+        assert_eq!(words("serve --token ${TOKEN}").as_deref(), Ok("serve|--token|${TOKEN}"));
+        for odd in ["a; b", "a | b", "a > b", "a `b`", "a $(b)", "a \"$(b)\"", "a && b", "a\nb", "a 'b", "a \\"] {
+            assert!(split_template(odd).is_err(), "{odd:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn joined_words_split_into_the_same_words(words in proptest::collection::vec("[ -~]{0,12}", 1..6)) {
+            let line = join_template(words.iter().map(String::as_str));
+            prop_assert_eq!(split_template(&line), Ok(words.clone()));
+            let is_program = |words: &Vec<String>| matches!(Command::parse(&join(words)), Command::Plain(read) if read == *words);
+            let first = &words[0];
+            // What a shell reads as its own word in the first place is no program.
+            let is_plain = first.chars().all(|sign| sign.is_ascii_alphanumeric()) && first.len() > 8;
+            prop_assert!(!is_plain || is_program(&words), "{:?}", words);
+        }
     }
 }
