@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         killing_a_cleaning_loses_nothing,
         nothing_of_a_hostile_text_is_hidden,
         workspaces_from_elsewhere_start_and_send_nothing,
+        no_hostile_command_line_runs_unasked,
     ];
     others.into_iter().chain(processes).collect()
 }
@@ -78,4 +79,8 @@ fn concurrent_edits_of_a_person_are_kept() {
 
 fn workspaces_from_elsewhere_start_and_send_nothing() {
     assert_clean_loop("restricted", [0, 9, 18, 29, 36, 45, 54, 71, 98, 134, 170, 206]);
+}
+
+fn no_hostile_command_line_runs_unasked() {
+    assert_clean_loop("commands", [2, 4, 6]);
 }

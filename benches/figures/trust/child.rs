@@ -1,7 +1,7 @@
 //! The built program as a child process with a time limit, its output and its peak memory.
 
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ pub const KEY: &str = "sk-canary-0123456789abcdefghij";
 const KEY_VARIABLES: [&str; 3] = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
 
 /// The program to test: `WORKSHOP_TRUST_BINARY`, or the one built together with this benchmark.
-fn binary() -> std::ffi::OsString {
+pub fn binary() -> std::ffi::OsString {
     std::env::var_os("WORKSHOP_TRUST_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_workshop").into())
 }
 
@@ -56,6 +56,12 @@ impl Launch {
     /// Adds this environment variable.
     pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// Starts it as this user, with the group of the same number.
+    pub fn as_user(mut self, user: u32) -> Self {
+        self.command.uid(user).gid(user);
         self
     }
 

@@ -11,6 +11,7 @@ mod calls;
 mod chance;
 mod child;
 mod cleaning;
+mod commands;
 mod evidence;
 mod hostile_text;
 mod kept_log;
@@ -37,7 +38,7 @@ use plan::{Fault, MAX_PEAK_KIB, Plan, Report};
 pub type Loop = (&'static str, fn(&Plan) -> Report);
 
 /// Every loop.
-pub const LOOPS: [Loop; 13] = [
+pub const LOOPS: [Loop; 14] = [
     ("kills", kills::run),
     ("together", together::run),
     ("mutations", mutations::run),
@@ -51,6 +52,7 @@ pub const LOOPS: [Loop; 13] = [
     ("restricted", restricted::run),
     ("work", work_kills::run),
     ("beside", beside::run),
+    ("commands", commands::run),
 ];
 
 /// Runs the loops with these names, or all of them; numbers among the words select cases. Prints the table, and returns
