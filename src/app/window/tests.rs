@@ -50,14 +50,14 @@ const SCENE: &str = "# My room\nname: Test\nelements:\n  - { id: rules, kind: ru
                      relationships:\n  - { from: ada-1, to: bram-1, label: mentors }\n  - { from: bram-1, to: cleo-1, label: likes }\n";
 
 /// A paused room in its own folder, so that only the person's actions have an effect.
-struct Fixture {
+struct PausedRoom {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
     shell: Shell,
 }
 
-impl Fixture {
+impl PausedRoom {
     fn new() -> Self {
         Self::open(false)
     }
@@ -333,7 +333,7 @@ proptest! {
     fn every_action_can_be_undone_and_redone(
         deeds in proptest::collection::vec(deed(), 1..26),
     ) {
-        let mut fixture = Fixture::new();
+        let mut fixture = PausedRoom::new();
         let before = fixture.scene();
         let mut told = Vec::new();
         for deed in &deeds {
@@ -359,7 +359,7 @@ proptest! {
 
 #[test]
 fn relationships_sync_both_ways_with_the_scene_file() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.act(relate(RelationshipCommand::Add { relationship: tie("cleo-1", "ada-1", "fears"), at: None }));
     let text = fixture.saved("scenes/test.yaml");
     assert_eq!(text, format!("{SCENE}  - {{ from: cleo-1, to: ada-1, label: fears }}\n"));
@@ -385,7 +385,7 @@ fn relationships_sync_both_ways_with_the_scene_file() {
     assert_eq!(labels, ["teaches", "likes", "fears"], "and comes back with everybody it knew");
 }
 
-impl Fixture {
+impl PausedRoom {
     /// An external program writes a workspace file.
     fn notify_at(&mut self, path: &str, text: &str) {
         fs::write(self.folder.path().join(path), text).expect("files can be written");
@@ -426,7 +426,7 @@ impl Fixture {
 
 #[test]
 fn edits_are_saved_to_scene_or_board_and_file_edits_appear() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.edit("news", TextAct::SetText { text: "The kettle is on".into() }.into());
     assert_eq!(fixture.saved("boards/news.md").trim(), "The kettle is on");
     fixture.edit("ideas", PinAct::AddPin { id: None, text: "Bake".into() }.into());
@@ -444,7 +444,7 @@ fn edits_are_saved_to_scene_or_board_and_file_edits_appear() {
 
 #[test]
 fn things_added_in_the_same_frame_get_unique_ids() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let model = fixture.model();
     for _ in 0..3 {
         // Three commands from the same model, with no tick in between.
@@ -478,7 +478,7 @@ fn things_added_in_the_same_frame_get_unique_ids() {
 
 #[test]
 fn an_impossible_undo_is_reported_and_changes_nothing_else() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let pin = PinAct::AddPin { id: None, text: "Bake".into() }.into();
     fixture.edit("ideas", pin);
     let text = fixture.saved("scenes/test.yaml");
@@ -491,7 +491,7 @@ fn an_impossible_undo_is_reported_and_changes_nothing_else() {
 
 #[test]
 fn a_scene_is_created_and_opened_without_blocking_a_frame() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.perform(Command::NewScene("Quiet evening".into()));
     fixture.perform(Command::NewScene("Quiet evening".into()));
     fixture.frames();
@@ -504,7 +504,7 @@ fn a_scene_is_created_and_opened_without_blocking_a_frame() {
     assert!(fixture.room.notices[0].what.contains("with that name"));
     fixture.perform(Command::OpenScene("test".into()));
     continue_pending(&mut fixture.room, &mut fixture.state, &mut fixture.shell.panes);
-    let running = |fixture: &Fixture| fixture.room.running().map(|job| job.name).collect::<Vec<_>>();
+    let running = |fixture: &PausedRoom| fixture.room.running().map(|job| job.name).collect::<Vec<_>>();
     assert_eq!(running(&fixture), ["Opening test"], "it is shown before it is done");
     fixture.frames();
     assert_eq!((fixture.model().scene.as_str(), running(&fixture)), ("test", vec![]));
@@ -524,7 +524,7 @@ fn at(x: f32, y: f32) -> DropPlace {
 
 #[test]
 fn a_drag_or_drop_is_one_record_one_save_and_one_undo_step() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let model = fixture.model();
     let drop = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, -50.0), false);
     let [drop, told] = <[Command; 2]>::try_from(drop).expect("it is put elsewhere and says why");
@@ -546,8 +546,8 @@ fn a_drag_or_drop_is_one_record_one_save_and_one_undo_step() {
 
 #[test]
 fn undoing_a_removal_restores_the_same_id_every_time() {
-    let mut fixture = Fixture::new();
-    let names = |fixture: &mut Fixture| {
+    let mut fixture = PausedRoom::new();
+    let names = |fixture: &mut PausedRoom| {
         fixture.model().agents.into_iter().map(|agent| (agent.id, agent.name)).collect::<BTreeMap<Id, Id>>()
     };
     fixture.act(Command::Duplicate(vec![RoomObject::Agent("ada-1".into()), RoomObject::Agent("bram-1".into())]));
@@ -565,7 +565,7 @@ fn undoing_a_removal_restores_the_same_id_every_time() {
 
 #[test]
 fn added_things_are_selected() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let model = fixture.model();
     let add = create::add_agent(&model, &"ada".into(), Vec2::new(0.0, 900.0), false).swap_remove(0);
     fixture.act(add);
@@ -584,7 +584,7 @@ fn added_things_are_selected() {
     assert_eq!(zoe, Some(220.0), "120 above the topmost element");
 }
 
-impl Fixture {
+impl PausedRoom {
     fn messages(&mut self) -> &Messages<SceneWrite> {
         self.room.world().expect("it is open").resource::<Messages<SceneWrite>>()
     }
@@ -596,7 +596,7 @@ impl Fixture {
 
 #[test]
 fn dropped_agent_files_become_agents_and_a_scene_is_opened() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let zoe = fixture.desktop("zoe.md", "---\nid: zoe-the-brave\nname: Zoe\n---\nYou are Zoe.");
     let odd = fixture.desktop("odd.png", "# Odd");
     fixture.perform(Command::Import { paths: vec![zoe, odd], place: at(0.0, 900.0) });
@@ -621,7 +621,7 @@ fn dropped_agent_files_become_agents_and_a_scene_is_opened() {
 
 #[test]
 fn an_agent_dragged_at_closing_is_put_down_at_opening() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.act(Command::Act(RoomAct::Agent(AgentCommand::PickUp { agent: "ada-1".into() }), None));
     assert_eq!(fixture.model().agents[0].state, crate::simulation::State::Dragged);
     fixture.perform(Command::OpenScene("test".into()));
@@ -631,7 +631,7 @@ fn an_agent_dragged_at_closing_is_put_down_at_opening() {
 
 #[test]
 fn tabs_drafts_and_selection_follow_only_successful_renames() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let (plan, idea) = ("artifacts/plan.md", "artifacts/idea.md");
     let taken = || Err("there is such a file already".to_owned());
     fixture.perform(Command::OpenFile(plan.into(), None));
@@ -656,7 +656,7 @@ fn tabs_drafts_and_selection_follow_only_successful_renames() {
 
 #[test]
 fn a_copy_of_a_file_backed_element_stores_its_own_content() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.act(Command::Duplicate(vec![RoomObject::Element("news".into())]));
     let model = fixture.model();
     let copy = model.elements.last().expect("it was copied");
@@ -665,7 +665,7 @@ fn a_copy_of_a_file_backed_element_stores_its_own_content() {
 
 #[test]
 fn imports_are_logged_as_the_persons_and_versioned() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let text = "---\nid: zoe\nname: Zoe\n---\nYou are Zoe.";
     let paths = vec![fixture.desktop("zoe.md", text), fixture.desktop("plan.md", "# Plan\n")];
     fixture.perform(Command::ImportFiles { paths, folder: None });
@@ -682,8 +682,8 @@ fn imports_are_logged_as_the_persons_and_versioned() {
 
 #[test]
 fn external_file_changes_appear_by_notification() {
-    let mut fixture = Fixture::open(true);
-    let wanted = |fixture: &mut Fixture, what: &str, is_so: &dyn Fn(&mut FileTexts) -> bool| {
+    let mut fixture = PausedRoom::open(true);
+    let wanted = |fixture: &mut PausedRoom, what: &str, is_so: &dyn Fn(&mut FileTexts) -> bool| {
         let began = Instant::now();
         while !is_so(&mut fixture.state.texts) {
             assert!(began.elapsed() < Duration::from_secs(20), "{what} never appeared");
@@ -716,12 +716,12 @@ fn external_file_changes_appear_by_notification() {
 
 #[test]
 fn undoing_an_import_keeps_files_changed_since() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let paths = ["plan.md", "tea.md", "cup.png"].map(|name| fixture.desktop(name, name)).to_vec();
     fs::write(&paths[2], [0xff, 0]).expect("files can be written");
     fixture.perform(Command::ImportFiles { paths, folder: Some("artifacts".into()) });
     fixture.frames();
-    let there = |fixture: &Fixture| {
+    let there = |fixture: &PausedRoom| {
         ["plan.md", "tea.md", "cup.png"].map(|name| fixture.folder.path().join("artifacts").join(name).exists())
     };
     assert_eq!(there(&fixture), [true, true, true]);
@@ -729,8 +729,9 @@ fn undoing_an_import_keeps_files_changed_since() {
     fixture.act(Command::Undo);
     fixture.frames();
     assert_eq!(there(&fixture), [false, true, true]);
-    let told =
-        |fixture: &Fixture, words: &str| fixture.state.notices.outcomes().iter().any(|told| told.text.contains(words));
+    let told = |fixture: &PausedRoom, words: &str| {
+        fixture.state.notices.outcomes().iter().any(|told| told.text.contains(words))
+    };
     assert!(told(&fixture, "'artifacts/tea.md' was changed in the meantime"), "{:?}", fixture.state.notices.outcomes());
     assert!(told(&fixture, "'artifacts/cup.png' was kept"), "{:?}", fixture.state.notices.outcomes());
     fixture.act(Command::Redo);
@@ -746,7 +747,7 @@ fn undoing_an_import_keeps_files_changed_since() {
 
 #[test]
 fn file_operations_work_while_the_room_is_paused() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let [from, to] = ["agents/bram.md", "agents/bo.md"];
     let operation = FileOperation::Rename { from: from.into(), to: to.into() };
     let rename = RoomAct::File(FileCommand { key: "user-1-1".into(), operation });
@@ -763,7 +764,7 @@ fn file_operations_work_while_the_room_is_paused() {
 
 #[test]
 fn a_failed_job_is_a_notice() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fs::remove_dir_all(fixture.folder.path().join("scenes")).expect("it should exist");
     fs::write(fixture.folder.path().join("scenes"), "in the way").expect("files can be written");
     fixture.perform(Command::NewScene("Late".into()));
@@ -775,8 +776,8 @@ fn a_failed_job_is_a_notice() {
 #[cfg(unix)]
 #[test]
 fn history_problems_are_notices_while_they_last() {
-    let mut fixture = Fixture::new();
-    let notices_until = |fixture: &mut Fixture, what: &str, is_so: &dyn Fn(&str) -> bool| {
+    let mut fixture = PausedRoom::new();
+    let notices_until = |fixture: &mut PausedRoom, what: &str, is_so: &dyn Fn(&str) -> bool| {
         let began = Instant::now();
         loop {
             fixture.room.live();

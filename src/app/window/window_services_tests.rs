@@ -20,7 +20,8 @@ use crate::ui::state::Dialog;
 use crate::view::extract::DetailRequest;
 use crate::workspace::{SettingsEdit, WorkspaceTrust, starter};
 
-struct Fixture {
+/// A window's services and its open room, in a workspace with the starter kit.
+struct ServedWindow {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
@@ -29,7 +30,7 @@ struct Fixture {
     context: Context,
 }
 
-impl Fixture {
+impl ServedWindow {
     fn new(provider: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         starter::init(folder.path()).expect("the starter kit can be written");
@@ -89,7 +90,7 @@ impl Fixture {
 
 #[test]
 fn choosing_a_provider_sets_the_workspace_default_immediately() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     let run = window.room.world().map(|world| world.resource::<crate::log::EventLog>().run().clone());
     window.perform(Command::SetProvider("ollama:llama3:8b".into()));
     let model = window.pass();
@@ -108,7 +109,7 @@ fn choosing_a_provider_sets_the_workspace_default_immediately() {
 
 #[test]
 fn an_override_is_replaced_for_this_run_only() {
-    let mut window = Fixture::new(Some("offline"));
+    let mut window = ServedWindow::new(Some("offline"));
     let before = fs::read_to_string(window.folder.path().join("settings.yaml")).expect("it is there");
     assert_eq!(window.pass().settings.provider_override.as_deref(), Some("offline"));
     window.perform(Command::SetProvider("ollama:x".into()));
@@ -125,7 +126,7 @@ fn an_override_is_replaced_for_this_run_only() {
 
 #[test]
 fn a_cap_is_set_immediately_and_reported() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     window.perform(Command::SetSettings(SettingsEdit::set("budget", "calls_per_run", json!(7))));
     assert_eq!(window.pass().settings.budget.calls_per_run, Some(7));
     assert_eq!(window.state.notices.outcomes()[0].text, "budget.calls_per_run is 7 now.");
@@ -134,9 +135,10 @@ fn a_cap_is_set_immediately_and_reported() {
 
 #[test]
 fn testing_the_offline_provider_records_its_usage() {
-    let mut window = Fixture::new(None);
-    let calls =
-        |window: &mut Fixture| window.room.world().map(|world| world.resource::<RequestQueue>().ledger().run().calls);
+    let mut window = ServedWindow::new(None);
+    let calls = |window: &mut ServedWindow| {
+        window.room.world().map(|world| world.resource::<RequestQueue>().ledger().run().calls)
+    };
     window.perform(Command::SetSettings(SettingsEdit::set("conversations", "enabled", json!(false))));
     window.perform(Command::TestProvider("offline".into()));
     assert!(window.services.is_busy());
@@ -152,7 +154,7 @@ fn testing_the_offline_provider_records_its_usage() {
 
 #[test]
 fn refusals_are_reported_with_a_link() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     window.pass();
     let world = window.room.world().expect("it is open");
     let gone: Id = "nobody-9".into();
@@ -168,7 +170,7 @@ fn refusals_are_reported_with_a_link() {
 
 #[test]
 fn screenshots_are_drawn_in_the_background_and_never_overwrite() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     window.pass();
     window.perform(Command::Screenshot(None));
     window.perform(Command::Screenshot(Some("pictures/asked.png".into())));
@@ -190,8 +192,8 @@ fn screenshots_are_drawn_in_the_background_and_never_overwrite() {
 #[test]
 fn window_state_is_saved_when_stable_and_on_close() {
     let config = tempfile::tempdir().expect("a temporary folder can be made");
-    let mut window = Fixture::new(None);
-    let open = |window: &Fixture| WindowStateFile::open(config.path(), window.folder.path());
+    let mut window = ServedWindow::new(None);
+    let open = |window: &ServedWindow| WindowStateFile::open(config.path(), window.folder.path());
     let (file, remembered, _) = open(&window);
     window.services = WindowServices::remembering(file, remembered);
     (window.state.view.debug_overlay, window.state.view.is_framed) = (true, true);
@@ -215,7 +217,7 @@ fn window_state_is_saved_when_stable_and_on_close() {
 #[test]
 fn tabs_of_deleted_files_return_only_with_unsaved_text() {
     let config = tempfile::tempdir().expect("a temporary folder can be made");
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     let folder = window.folder.path().to_owned();
     let (there, gone, begun) = ("settings.yaml", "artifacts/gone.md", "artifacts/begun.md");
     let (mut file, mut remembered, _) = WindowStateFile::open(config.path(), &folder);
@@ -251,7 +253,7 @@ fn a_per_agent_cap_is_reported_once() {
 }
 
 /// Makes the open workspace a restricted one, about which the person decides in this config folder.
-fn restrict(window: &mut Fixture) -> tempfile::TempDir {
+fn restrict(window: &mut ServedWindow) -> tempfile::TempDir {
     let config = tempfile::tempdir().expect("a temporary folder can be made");
     let file = TrustFile::of(Some(config.path()), window.folder.path());
     let world = window.room.world().expect("it is open");
@@ -261,7 +263,7 @@ fn restrict(window: &mut Fixture) -> tempfile::TempDir {
     config
 }
 
-fn until_restricted_is(window: &mut Fixture, expected: bool) {
+fn until_restricted_is(window: &mut ServedWindow, expected: bool) {
     let began = Instant::now();
     while window.pass().is_restricted != expected {
         assert!(began.elapsed() < Duration::from_secs(30), "the room does not follow the decision");
@@ -270,7 +272,7 @@ fn until_restricted_is(window: &mut Fixture, expected: bool) {
 
 #[test]
 fn a_restricted_workspace_offers_its_page_once_and_follows_the_decision() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     let config = restrict(&mut window);
     window.until("the page", |window| window.state.trust.page.is_some());
     assert_eq!(window.state.front.dialog(), Some(&Dialog::Trust));
@@ -294,7 +296,7 @@ fn a_restricted_workspace_offers_its_page_once_and_follows_the_decision() {
 
 #[test]
 fn what_comes_in_while_the_page_is_read_is_not_trusted_and_the_page_says_so() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     let config = restrict(&mut window);
     window.until("the page", |window| window.state.trust.page.is_some());
     let page = window.state.trust.page.clone().expect("it was read");
@@ -316,7 +318,7 @@ fn what_comes_in_while_the_page_is_read_is_not_trusted_and_the_page_says_so() {
 
 #[test]
 fn where_everything_is_trusted_for_this_run_there_is_nothing_to_decide() {
-    let mut window = Fixture::new(None);
+    let mut window = ServedWindow::new(None);
     window.pass();
     window.perform(Command::ShowTrust(None));
     assert_eq!(window.state.front.dialog(), None);

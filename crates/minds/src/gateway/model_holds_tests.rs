@@ -47,12 +47,13 @@ impl SimulatedProvider for Server {
     }
 }
 
-struct Room {
+/// A room whose models are at one server, which the test switches off and on.
+struct RoomWithServer {
     app: App,
     server: Server,
 }
 
-impl Room {
+impl RoomWithServer {
     fn new(agents: usize) -> Self {
         let mut room = Self::empty(Server::default());
         for index in 0..agents {
@@ -211,7 +212,7 @@ fn one_letter_is_read_after_every_failure_and_every_cure() {
     for status in [500, 503, 429, 401, 403, 402, 404, 408] {
         for cure in [Cure::ServerAnswers, Cure::KeyEntered, Cure::Reopened, Cure::OtherProvider] {
             let what = format!("{status}, {cure:?}");
-            let mut room = Room::new(1);
+            let mut room = RoomWithServer::new(1);
             assert_eq!(room.unread(), [""; 0], "{what}: it begins with everything read");
             room.set_status(status);
             let before = room.calls();
@@ -239,7 +240,7 @@ fn one_letter_is_read_after_every_failure_and_every_cure() {
 
 #[test]
 fn a_missing_key_is_waited_for() {
-    let mut room = Room::new(2);
+    let mut room = RoomWithServer::new(2);
     room.app.world_mut().resource_mut::<GatewaySettings>().provider = "gemini".into();
     // At this speed, the room waits for the answers of vendors.
     room.app.world_mut().resource_mut::<SimClock>().speed = Speed::Max;
@@ -283,7 +284,7 @@ fn reading_waits_for_a_limit_and_continues_when_it_has_room() {
     for (name, set, cures) in limits {
         for cure in cures {
             let what = format!("{name}, {cure:?}");
-            let mut room = Room::new(2);
+            let mut room = RoomWithServer::new(2);
             // As much as was used already, so that nothing more fits.
             let ledger = room.app.world().resource::<RequestQueue>().ledger();
             let limit = match name.contains("agent") {
@@ -320,7 +321,7 @@ fn reading_waits_for_a_limit_and_continues_when_it_has_room() {
 
 #[test]
 fn a_limit_with_a_little_room_lets_the_most_important_reading_through() {
-    let mut room = Room::new(3);
+    let mut room = RoomWithServer::new(3);
     let used = room.app.world().resource::<RequestQueue>().ledger().run().calls;
     room.app.world_mut().resource_mut::<BudgetSettings>().calls_per_run = Some(used);
     room.edit("ideas", PinAct::AddPin { id: None, text: "Tea at four".into() }.into());
@@ -339,7 +340,7 @@ fn a_limit_with_a_little_room_lets_the_most_important_reading_through() {
 
 #[test]
 fn content_that_a_vendor_refuses_is_left_and_the_rest_is_read() {
-    let mut room = Room::new(1);
+    let mut room = RoomWithServer::new(1);
     room.mail(0, REFUSED_TEXT);
     room.run(5.0);
     let calls = room.calls();
@@ -350,7 +351,7 @@ fn content_that_a_vendor_refuses_is_left_and_the_rest_is_read() {
 
 #[test]
 fn an_old_room_that_gave_up_reading_reads_again() {
-    let mut room = Room::new(1);
+    let mut room = RoomWithServer::new(1);
     let (element, version) = {
         let world = room.app.world_mut();
         let mut all = world.query::<&Element>();
@@ -371,7 +372,7 @@ fn an_old_room_that_gave_up_reading_reads_again() {
 
 #[test]
 fn requests_that_were_waiting_when_the_provider_failed_are_not_sent() {
-    let mut room = Room::new(4);
+    let mut room = RoomWithServer::new(4);
     room.app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
     room.set_status(503);
     let before = room.calls();
@@ -398,7 +399,7 @@ proptest! {
         stretches in prop::collection::vec(any_stretch(), 1..8),
         is_reopened in any::<bool>(),
     ) {
-        let mut room = Room::new(agents);
+        let mut room = RoomWithServer::new(agents);
         for (number, (status, act, secs)) in stretches.iter().enumerate() {
             room.set_status(*status);
             match act {

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::tests::{ADA, NEWS, Room, room};
+use super::tests::{ADA, MindRoom, NEWS, room};
 use super::*;
 use crate::simulation::{ActivityId, FailureCause, Think, ThinkOutcome};
 
 /// A room in which every prompt waits for a part.
-fn gathering() -> Room {
+fn gathering() -> MindRoom {
     let mut room = room();
     let part = PartProvider::looked_up(("recall", "What it recalls", "## Recall"), Slot::Now, |_| Some(json!({})));
     room.0.world_mut().resource_mut::<PromptParts>().register(part).expect("the word should be free");
@@ -18,7 +18,7 @@ fn read() -> Think {
     Think::Read { element: NEWS }
 }
 
-fn outcomes(room: &mut Room) -> Vec<(ActivityId, ThinkOutcome)> {
+fn outcomes(room: &mut MindRoom) -> Vec<(ActivityId, ThinkOutcome)> {
     room.take::<ThinkDone>().into_iter().map(|done| (done.activity, done.outcome)).collect()
 }
 

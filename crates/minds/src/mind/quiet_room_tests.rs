@@ -27,7 +27,8 @@ const LATENCY: u64 = 2;
 
 type Answer = Box<dyn FnMut(&ModelRequest) -> Result<String, FailureKind>>;
 
-struct Room {
+/// A room in which a test answers every request of the mind.
+struct QuietRoom {
     app: App,
     asked: MessageCursor<ModelRequest>,
     owed: Vec<(u64, ModelRequest)>,
@@ -44,7 +45,7 @@ struct Room {
     next_try: u64,
 }
 
-impl Room {
+impl QuietRoom {
     fn new(agents: usize, behaviour: impl Fn(usize) -> Behaviour, answer: Answer) -> Self {
         let mut app = App::empty();
         app.add_plugins((
@@ -329,7 +330,7 @@ fn any_outside() -> impl Strategy<Value = Outside> {
     ]
 }
 
-fn act_from_outside(room: &mut Room, outside: Outside, number: usize, agents: usize) {
+fn act_from_outside(room: &mut QuietRoom, outside: Outside, number: usize, agents: usize) {
     let text = |what: &str| TextAct::SetText { text: format!("{what} {number}") }.into();
     match outside {
         Outside::News => room.edit("news", "user", text("News")),
@@ -368,7 +369,7 @@ proptest! {
         seed in any::<u32>(),
     ) {
         let behaviour = |index: usize| [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol][behaviours[index]];
-        let mut room = Room::new(agents, behaviour, answers(manner, agents, u64::from(seed)));
+        let mut room = QuietRoom::new(agents, behaviour, answers(manner, agents, u64::from(seed)));
         for (number, (outside, wait)) in before.into_iter().enumerate() {
             act_from_outside(&mut room, outside, number, agents);
             room.run(wait);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::message::{PromptMessage, Role};
 use super::request::Finish;
-use super::tests::{ADA, IDEAS, NEWS, Room, read, room};
+use super::tests::{ADA, IDEAS, MindRoom, NEWS, read, room};
 use super::{Feedback, WorkReplied, task_words};
 use crate::base::RequestId;
 use crate::element::{ElementEdit, PinAct};
@@ -12,11 +12,11 @@ use crate::memory::Memory;
 use crate::mind::ToolCall;
 use crate::simulation::ThinkOutcome;
 
-fn told(room: &Room) -> String {
+fn told(room: &MindRoom) -> String {
     room.get::<Feedback>(ADA).lines().join("\n")
 }
 
-fn pinned(room: &mut Room) -> Vec<String> {
+fn pinned(room: &mut MindRoom) -> Vec<String> {
     let edits = room.take::<ElementEdit>().into_iter();
     edits
         .filter_map(|edit| match edit.act.read() {
@@ -61,7 +61,7 @@ fn markers_containing_brackets_are_carried_out_whole() {
     assert_eq!(told(&room), "");
 }
 
-fn worked(room: &mut Room, id: RequestId, text: &str, finish: Finish) -> super::WorkReply {
+fn worked(room: &mut MindRoom, id: RequestId, text: &str, finish: Finish) -> super::WorkReply {
     room.reply_that_ends(id, Ok(text), finish);
     room.take::<WorkReplied>().pop().expect("the work should get a reply").outcome.expect("it was answered")
 }

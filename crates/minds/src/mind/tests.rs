@@ -61,7 +61,8 @@ impl Content for Plain {
     }
 }
 
-pub(super) struct Room(pub(super) App);
+/// Agents and elements with nothing but memory and mind.
+pub(super) struct MindRoom(pub(super) App);
 
 pub(super) const ADA: AgentKey = AgentKey(0);
 pub(super) const NEWS: ElementKey = ElementKey(1);
@@ -69,13 +70,13 @@ pub(super) const MAIL: ElementKey = ElementKey(2);
 pub(super) const IDEAS: ElementKey = ElementKey(3);
 
 /// Ada and Bob, a rulebook, a message board, Ada's inbox and a pinboard.
-pub(super) fn room() -> Room {
+pub(super) fn room() -> MindRoom {
     let mut app = App::new();
     app.add_plugins(schedule::plugin);
     app.init_resource::<Roster>().init_resource::<Elements>().init_resource::<EventLog>();
     app.init_resource::<Conversations>();
     app.add_plugins((crate::memory::plugin, super::plugin));
-    let mut room = Room(app);
+    let mut room = MindRoom(app);
     room.agent("ada");
     room.agent("bob");
     room.element("rules", "rulebook", (json!({ "text": "Be kind." }), "Be kind."));
@@ -86,7 +87,7 @@ pub(super) fn room() -> Room {
     room
 }
 
-impl Room {
+impl MindRoom {
     pub(super) fn agent(&mut self, id: &str) {
         let world = self.0.world_mut();
         let key = world.resource::<Roster>().next_key();

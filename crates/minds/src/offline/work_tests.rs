@@ -52,13 +52,13 @@ fn until_words(request: &mut ProviderRequest, mut tool: impl FnMut(&ToolCall) ->
 
 /// A room with files, the agents started in it, and their signals.
 #[derive(Default)]
-struct Room {
+struct ToolRoom {
     files: BTreeMap<String, String>,
     children: VecDeque<(String, String, String)>,
     signals: Vec<String>,
 }
 
-impl Room {
+impl ToolRoom {
     fn tool(&mut self, agent: &str, call: &ToolCall) -> String {
         let text = |key: &str| call.arguments[key].as_str().unwrap_or_default().to_owned();
         match call.name.as_str() {
@@ -84,7 +84,7 @@ impl Room {
 
 #[test]
 fn a_lead_starts_two_agents_reads_their_documents_and_writes_a_summary() {
-    let mut room = Room::default();
+    let mut room = ToolRoom::default();
     let mut lead = task_for("orchestrator-1", LEAD, "Plan a launch party");
     let waits = until_words(&mut lead, |call| room.tool("orchestrator-1", call));
     assert!(waits.contains("the researcher") && waits.contains("the planner"), "{waits}");
@@ -187,7 +187,7 @@ fn a_failed_call_is_mentioned_and_not_repeated() {
     assert_eq!(calls, ["vfs_write"]);
     assert!(told.contains("may not write there"), "{told}");
     let mut lead = task_for("orchestrator-1", LEAD, "Plan a launch party");
-    let mut room = Room::default();
+    let mut room = ToolRoom::default();
     let told = until_words(&mut lead, |call| match call.name.as_str() {
         "spawn_agent" => "Error: depth limit 5/5.".to_owned(),
         _ => room.tool("orchestrator-1", call),
@@ -198,7 +198,7 @@ fn a_failed_call_is_mentioned_and_not_repeated() {
 
 #[test]
 fn a_signal_without_earlier_calls_is_read_and_summarised() {
-    let mut room = Room::default();
+    let mut room = ToolRoom::default();
     room.files.insert("artifacts/stalls.md".into(), "# Stalls\n\nForty stalls are booked for Friday.".into());
     let mut lead = task_for("orchestrator-1", LEAD, "Prepare the autumn fair");
     lead.prompt.history.push(PromptMessage::plain(Role::User, "Signal from ben-1: done, see artifacts/stalls.md."));

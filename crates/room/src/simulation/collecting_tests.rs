@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::tests::Room;
+use super::tests::SimulatedRoom;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ElementKey, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, PinAct, TextAct};
@@ -11,8 +11,8 @@ use crate::log::events;
 use crate::schedule::ticks;
 
 /// Ada, Ben and Cy beside a pinboard; only changes wake them.
-fn beside_a_board() -> (Room, [AgentKey; 3], ElementKey) {
-    let mut room = Room::furnished();
+fn beside_a_board() -> (SimulatedRoom, [AgentKey; 3], ElementKey) {
+    let mut room = SimulatedRoom::furnished();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     room.say(ConversationCommand::Switch { on: false });
     let agents = [("ada", 0.0), ("ben", 60.0), ("cy", 120.0)];
@@ -21,7 +21,7 @@ fn beside_a_board() -> (Room, [AgentKey; 3], ElementKey) {
     (room, agents, board)
 }
 
-fn place(room: &mut Room, id: &str, kind: &str, rest: Value) -> ElementKey {
+fn place(room: &mut SimulatedRoom, id: &str, kind: &str, rest: Value) -> ElementKey {
     let mut keys = json!({ "id": id, "kind": kind, "position": [60, 0] });
     keys.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     room.say(ElementCommand::Add { keys: keys.as_object().unwrap().clone() });
@@ -29,16 +29,16 @@ fn place(room: &mut Room, id: &str, kind: &str, rest: Value) -> ElementKey {
     room.app.world().resource::<Elements>().key(id).unwrap()
 }
 
-fn edit(room: &mut Room, element: &str, by: &str, act: ElementAct) {
+fn edit(room: &mut SimulatedRoom, element: &str, by: &str, act: ElementAct) {
     room.say(ElementEdit { element: element.into(), act, by: Author(by.into()), cause: None });
     room.run(1);
 }
 
-fn pin(room: &mut Room, by: &str, text: &str) {
+fn pin(room: &mut SimulatedRoom, by: &str, text: &str) {
     edit(room, "ideas", by, PinAct::AddPin { id: None, text: text.into() }.into());
 }
 
-fn reads(room: &Room, agent: AgentKey) -> usize {
+fn reads(room: &SimulatedRoom, agent: AgentKey) -> usize {
     room.dues.iter().filter(|due| due.agent == agent && matches!(due.think, Think::Read { .. })).count()
 }
 
@@ -129,8 +129,8 @@ fn news_of(agent: AgentKey, element: ElementKey, note: &str) -> NewsNoted {
 }
 
 /// Agents in a ring, each nearest to the next, and each with news about an element of its own.
-fn with_news(ids: &[&str]) -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
-    let mut room = Room::new();
+fn with_news(ids: &[&str]) -> (SimulatedRoom, Vec<AgentKey>, Vec<ElementKey>) {
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let places = [(0.0, 0.0), (300.0, 0.0), (150.0, 260.0)];
     let agents: Vec<_> = ids.iter().zip(places).map(|(id, at)| room.agent(id, at, Behaviour::Stationary)).collect();
@@ -175,7 +175,7 @@ fn nobody_waits_for_an_agent_that_waits() {
 #[test]
 fn an_agent_on_its_way_to_tell_something_first_reads_what_is_urgent() {
     for waits in [false, true] {
-        let mut room = Room::furnished();
+        let mut room = SimulatedRoom::furnished();
         room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
         let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
         let rules = place(&mut room, "rules", "rulebook", json!({ "position": [0, 60] }));
@@ -207,7 +207,7 @@ fn an_agent_on_its_way_to_tell_something_first_reads_what_is_urgent() {
 
 #[test]
 fn an_agent_carries_its_news_until_the_conversation_begins() {
-    let mut room = Room::furnished();
+    let mut room = SimulatedRoom::furnished();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -217,7 +217,7 @@ fn an_agent_carries_its_news_until_the_conversation_begins() {
     // She reaches him and waits, because a person holds him.
     room.say(AgentCommand::PickUp { agent: "ben".into() });
     room.run(2);
-    let held = |room: &Room, activity: &Activity| {
+    let held = |room: &SimulatedRoom, activity: &Activity| {
         let state = room.state(ada);
         Held::of(Posture::of(state, &room.get::<Walk>(ada), activity), state, activity, None)
     };
@@ -243,7 +243,7 @@ fn an_agent_carries_its_news_until_the_conversation_begins() {
 fn an_idle_room_shows_activity_in_every_minute() {
     use bevy::ecs::message::{MessageCursor, Messages};
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
-        let mut room = Room::furnished();
+        let mut room = SimulatedRoom::furnished();
         room.say(ConversationCommand::Switch { on: false });
         room.agent("ada", (0.0, 0.0), behaviour);
         room.agent("ben", (90.0, 0.0), behaviour);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::conversation_state::ConversationState;
 use super::queue::Action;
-use super::tests::{Room, read, talk};
+use super::tests::{SimulatedRoom, read, talk};
 use super::*;
 use crate::agent::{Agent, AgentCommand, Roster};
 use crate::base::{AgentKey, Author, Behaviour, ElementKey, Id, Seq};
@@ -64,7 +64,7 @@ const ANSWERS: [fn(&ThinkDue) -> Option<ThinkOutcome>; 5] = [
 ];
 
 struct Scene {
-    room: Room,
+    room: SimulatedRoom,
     /// Those that are still there.
     agents: Vec<Option<AgentKey>>,
     elements: Vec<Option<ElementKey>>,
@@ -72,7 +72,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         // The record that everything here names as its cause is no action itself.
         let first = EventDraft::of(&events::AgentRemoved { profile: "nobody".into() }).agent(&"nobody".into());
         assert_eq!(room.app.world_mut().resource_mut::<EventLog>().write(first), Seq(1));

@@ -5,7 +5,7 @@ use bevy::math::Vec2;
 
 use super::queue::Action;
 use super::settings::{AttentionSettings, ConversationSettings};
-use super::tests::{Room, read, talk};
+use super::tests::{SimulatedRoom, read, talk};
 use super::{Activity, Conversations, FailureCause, Home, State, Think, ThinkOutcome, WorkRequested};
 use crate::agent::{AgentCommand, Roster};
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
@@ -13,7 +13,7 @@ use crate::log::events;
 use crate::schedule::ticks;
 
 /// Agents in a row, near enough to talk.
-fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
+fn row(room: &mut SimulatedRoom, ids: &[&str]) -> Vec<AgentKey> {
     let at = |index: usize| (index as f32 * 60.0, 0.0);
     ids.iter().enumerate().map(|(index, id)| room.agent(id, at(index), Behaviour::Stationary)).collect()
 }
@@ -21,7 +21,7 @@ fn row(room: &mut Room, ids: &[&str]) -> Vec<AgentKey> {
 #[test]
 fn a_paused_agent_leaves_its_conversation_and_the_others_continue() {
     for speaker in ["ada", "ben"] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         let agents = row(&mut room, &["ada", "ben", "cy"]);
         room.app.world_mut().resource_mut::<ConversationSettings>().task_turns = 10_000;
         room.answer = |_| None;
@@ -46,7 +46,7 @@ fn a_paused_agent_leaves_its_conversation_and_the_others_continue() {
 
 #[test]
 fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let agents = row(&mut room, &["ada", "ben"]);
     room.answer = |_| None;
     talk(&mut room, &["ada", "ben"]);
@@ -75,7 +75,7 @@ fn two_end_their_talk_when_one_stays_paused_and_both_keep_what_was_said() {
 
 #[test]
 fn a_failed_action_delays_only_itself() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let elements = [room.element("rules", (50.0, 0.0), None), room.element("news", (60.0, 0.0), None)];
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -101,7 +101,7 @@ fn a_failed_action_delays_only_itself() {
 
 #[test]
 fn a_stationary_agent_ends_at_home_and_not_beside_it() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let rules = room.element("rules", (95.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -113,7 +113,7 @@ fn a_stationary_agent_ends_at_home_and_not_beside_it() {
 
 #[test]
 fn two_agents_with_the_same_home_come_to_rest() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
     let agents =
@@ -128,11 +128,11 @@ fn two_agents_with_the_same_home_come_to_rest() {
 
 #[test]
 fn conversations_are_kept_for_a_limited_number_of_pairs_and_not_for_removed_agents() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let mut settings = room.app.world_mut().resource_mut::<ConversationSettings>();
     (settings.history_pairs, settings.banter_per_hour) = (2, 0);
     let agents = row(&mut room, &["ada", "ben", "cy"]);
-    let earlier = |room: &Room, one: usize, other: usize| {
+    let earlier = |room: &SimulatedRoom, one: usize, other: usize| {
         room.app.world().resource::<Conversations>().earlier(agents[one], agents[other]).len()
     };
     for pair in [["ada", "ben"], ["ben", "cy"], ["ada", "cy"]] {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::settings::AttentionSettings;
-use super::tests::{Room, read, talk};
+use super::tests::{SimulatedRoom, read, talk};
 use super::*;
 use crate::base::{ActivationKey, AgentKey, Behaviour, ConversationKey, Seq};
 use crate::log::events;
@@ -18,8 +18,8 @@ fn unreachable(_: &ThinkDue) -> Option<ThinkOutcome> {
 }
 
 /// Ada and Ben, near enough to talk.
-fn pair() -> (Room, [AgentKey; 2]) {
-    let mut room = Room::new();
+fn pair() -> (SimulatedRoom, [AgentKey; 2]) {
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let ben = room.agent("ben", (60.0, 0.0), Behaviour::Stationary);
@@ -28,7 +28,7 @@ fn pair() -> (Room, [AgentKey; 2]) {
     (room, [ada, ben])
 }
 
-fn set_away(room: &mut Room, agents: &[AgentKey], is_away: bool) {
+fn set_away(room: &mut SimulatedRoom, agents: &[AgentKey], is_away: bool) {
     room.answer = if is_away { unreachable } else { said };
     for agent in agents {
         let waits_because = is_away.then(|| "openai cannot be reached".to_owned());
@@ -36,7 +36,7 @@ fn set_away(room: &mut Room, agents: &[AgentKey], is_away: bool) {
     }
 }
 
-fn ends(room: &Room) -> Vec<String> {
+fn ends(room: &SimulatedRoom) -> Vec<String> {
     room.events::<events::ConversationEnd>().into_iter().map(|end| end.why).collect()
 }
 
@@ -157,7 +157,7 @@ fn what_a_person_says_while_a_talk_waits_to_go_on_is_answered_and_a_stopped_one_
 
 #[test]
 fn agents_that_talk_without_a_person_end_it_when_a_model_cannot_be_called() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.answer = |_| None;
     let agents = [("ada", 0.0), ("ben", 50.0)].map(|(id, x)| room.agent(id, (x, 0.0), Behaviour::Stationary));
     for _ in 0..600 {

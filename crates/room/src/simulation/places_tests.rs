@@ -4,7 +4,7 @@ use bevy::ecs::message::Messages;
 use bevy::math::Vec2;
 
 use super::steering::Course;
-use super::tests::{Room, read, talk};
+use super::tests::{SimulatedRoom, read, talk};
 use super::*;
 use crate::base::{ActivationKey, AgentKey, Behaviour, ElementKey, Seq};
 use crate::log::events;
@@ -17,12 +17,12 @@ fn decor(kind: &str, at: (f32, f32), size: (f32, f32)) -> Decor {
     Decor { kind: kind.into(), position: at.into(), size: size.into(), turned: false }
 }
 
-fn furnish(room: &mut Room, all: Vec<Decor>) {
+fn furnish(room: &mut SimulatedRoom, all: Vec<Decor>) {
     room.say(SceneEdit::Decor(all));
     room.run(1);
 }
 
-fn nearest_two(room: &Room, agents: &[AgentKey]) -> f32 {
+fn nearest_two(room: &SimulatedRoom, agents: &[AgentKey]) -> f32 {
     let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
     let pairs = places.iter().enumerate().flat_map(|(at, one)| places[at + 1..].iter().map(|two| one.distance(*two)));
     pairs.fold(f32::INFINITY, f32::min)
@@ -30,7 +30,7 @@ fn nearest_two(room: &Room, agents: &[AgentKey]) -> f32 {
 
 #[test]
 fn a_desk_put_onto_an_agent_moves_it_aside_and_is_written_to_the_scene() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     furnish(&mut room, Vec::new());
     let desk = decor("desk", (0.0, 0.0), (110.0, 80.0));
@@ -52,7 +52,7 @@ fn a_desk_put_onto_an_agent_moves_it_aside_and_is_written_to_the_scene() {
 
 #[test]
 fn forty_readers_of_one_board_stand_in_rows_and_a_queue_and_all_get_to_read() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().heartbeat_units = 0.0;
     room.say(ConversationCommand::Switch { on: false });
     let board = room.element("board", (0.0, -600.0), None);
@@ -68,7 +68,7 @@ fn forty_readers_of_one_board_stand_in_rows_and_a_queue_and_all_get_to_read() {
         room.enqueue(*agent, read(board));
     }
     room.run(ticks(25.0));
-    let asked = |room: &Room| room.dues.iter().filter(|due| matches!(due.think, Think::Read { .. })).count();
+    let asked = |room: &SimulatedRoom| room.dues.iter().filter(|due| matches!(due.think, Think::Read { .. })).count();
     assert_eq!(asked(&room), 17, "two rows read");
     let waits =
         |agent: &&AgentKey| matches!(room.get::<Activity>(**agent).doing, ActivityKind::Reading { waits: true, .. });
@@ -89,7 +89,7 @@ fn forty_readers_of_one_board_stand_in_rows_and_a_queue_and_all_get_to_read() {
 
 #[test]
 fn an_agent_that_waited_too_long_for_a_place_reads_from_where_it_stands() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.say(ConversationCommand::Switch { on: false });
     let board = room.element("board", (0.0, -600.0), None);
     let agents: Vec<AgentKey> = (0..60)
@@ -112,7 +112,7 @@ fn an_agent_that_waited_too_long_for_a_place_reads_from_where_it_stands() {
 
 #[test]
 fn an_unreachable_board_is_not_read_and_the_log_says_why() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let board = room.element("board", (900.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let walls = [((150.0, 0.0), (40.0, 400.0)), ((-150.0, 0.0), (40.0, 400.0))];
@@ -136,7 +136,7 @@ fn an_unreachable_board_is_not_read_and_the_log_says_why() {
 
 #[test]
 fn agents_walk_around_a_shelf_and_step_out_of_one_put_onto_them() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let board = room.element("board", (600.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.answer = |_| None;
@@ -158,7 +158,7 @@ fn agents_walk_around_a_shelf_and_step_out_of_one_put_onto_them() {
 #[test]
 fn two_participants_face_each_other_four_form_a_circle_and_none_stands_in_a_board() {
     for who in [vec!["ada", "ben"], vec!["ada", "ben", "cy", "dov"]] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         room.answer = |_| None;
         let board = Vec2::new(60.0, 0.0);
         room.element("board", board.into(), None);
@@ -189,7 +189,7 @@ fn two_participants_face_each_other_four_form_a_circle_and_none_stands_in_a_boar
 
 #[test]
 fn idle_agents_use_the_furniture_without_model_calls_and_show_it() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let agents =
         [room.agent("ada", (0.0, 0.0), Behaviour::Stationary), room.agent("ben", (100.0, 0.0), Behaviour::Wander)];
@@ -227,7 +227,7 @@ fn idle_agents_use_the_furniture_without_model_calls_and_show_it() {
 
 #[test]
 fn a_working_agent_goes_to_a_free_desk_and_begins_at_once() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let desk = decor("desk", (200.0, 200.0), (90.0, 80.0));
     furnish(&mut room, vec![desk]);
@@ -243,7 +243,7 @@ fn a_working_agent_goes_to_a_free_desk_and_begins_at_once() {
 
 #[test]
 fn agents_carry_tasks_to_their_desks_once_they_have_fetched_them() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.say(ConversationCommand::Switch { on: false });
     let boss = room.agent("boss", (300.0, 0.0), Behaviour::Stationary);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -322,12 +322,12 @@ fn reading(waits: bool) -> ActivityKind {
     }
 }
 
-fn posture(room: &Room, agent: AgentKey) -> Posture {
+fn posture(room: &SimulatedRoom, agent: AgentKey) -> Posture {
     Posture::of(room.state(agent), &room.get::<Walk>(agent), &room.get::<Activity>(agent))
 }
 
 /// The object that an agent holds when it is not reading an element, and its seat.
-fn hands_and_seat(room: &Room, agent: AgentKey) -> (Option<Held>, Option<Seated>) {
+fn hands_and_seat(room: &SimulatedRoom, agent: AgentKey) -> (Option<Held>, Option<Seated>) {
     let (state, posture, activity) = (room.state(agent), posture(room, agent), room.get::<Activity>(agent));
     let held = Held::of(posture, state, &activity, None);
     (held, Seated::of(posture, state, &activity, room.position(agent)))

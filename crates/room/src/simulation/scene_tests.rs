@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use bevy::math::Vec2;
 
 use super::components::Route;
-use super::tests::{Room, read};
+use super::tests::{SimulatedRoom, read};
 use super::*;
 use crate::base::{AgentKey, Author, ElementKey, Seq};
 use crate::element::{Element, ElementChange};
@@ -36,7 +36,7 @@ fn scenes() -> Vec<(String, SceneDoc)> {
 
 /// A shipped scene with models that answer after a while.
 struct Stage {
-    room: Room,
+    room: SimulatedRoom,
     agents: Vec<AgentKey>,
     elements: Vec<ElementKey>,
     footprints: Vec<Footprint>,
@@ -46,7 +46,7 @@ struct Stage {
 
 impl Stage {
     fn of(doc: &SceneDoc, seed: u64) -> Self {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         room.answer = |_| None;
         room.app.insert_resource(RoomSeed(seed));
         let decor = Decor::all_of(&doc.root);

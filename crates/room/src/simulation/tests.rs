@@ -17,7 +17,7 @@ use crate::schedule::{advance, saved, ticks};
 use crate::workspace::{Relationship, SceneWrite};
 
 /// A room and the mind that a test plays: it answers in the tick after a request.
-pub(super) struct Room {
+pub(super) struct SimulatedRoom {
     pub app: App,
     asked: MessageCursor<ThinkDue>,
     pub answer: fn(&ThinkDue) -> Option<ThinkOutcome>,
@@ -28,7 +28,7 @@ fn said(text: &str) -> Option<ThinkOutcome> {
     Some(ThinkOutcome::Said { text: text.to_owned() })
 }
 
-impl Room {
+impl SimulatedRoom {
     pub fn new() -> Self {
         let mut app = App::empty();
         app.add_plugins((crate::schedule::plugin, plugin));
@@ -159,7 +159,7 @@ fn read_normally(element: ElementKey) -> Action {
 #[test]
 fn urgent_reads_interrupt_other_reads() {
     for is_there in [false, true] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         room.answer = |_| None;
         // Directly before it, if an agent reads.
         let place = if is_there { (0.0, 100.0) } else { (900.0, 0.0) };
@@ -194,7 +194,7 @@ fn urgent_reads_interrupt_other_reads() {
 #[test]
 fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         let rules = room.element("rules", (500.0, 0.0), None);
         let ada = room.agent("ada", (0.0, 0.0), behaviour);
         room.answer = |_| None;
@@ -220,7 +220,7 @@ fn every_agent_reads_by_walking_there_whatever_its_behaviour() {
 
 #[test]
 fn trap_nothing_overwrites_the_way_to_an_element() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let rules = room.element("rules", (2000.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
     room.answer = |_| None;
@@ -237,7 +237,7 @@ fn trap_nothing_overwrites_the_way_to_an_element() {
 
 #[test]
 fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let rules = room.element("rules", (2000.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.enqueue(ada, read(rules));
@@ -252,7 +252,7 @@ fn trap_an_element_deleted_on_the_way_resumes_the_agent() {
 
 #[test]
 fn trap_an_agent_never_reads_the_inbox_of_another() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let mail = room.element("mail", (100.0, 0.0), Some("ben"));
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.run(1);
@@ -268,7 +268,7 @@ fn trap_an_agent_never_reads_the_inbox_of_another() {
 
 #[test]
 fn several_agents_stand_around_one_element() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let rules = room.element("rules", (0.0, 0.0), None);
     let agents: Vec<AgentKey> =
         (0..5).map(|index| room.agent(&format!("a{index}"), (400.0, index as f32), Behaviour::Stationary)).collect();
@@ -286,7 +286,7 @@ fn several_agents_stand_around_one_element() {
 
 #[test]
 fn an_idle_agent_that_a_heartbeat_moved_goes_home() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     room.element("rules", (200.0, 0.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -308,7 +308,7 @@ fn an_idle_agent_that_a_heartbeat_moved_goes_home() {
 
 #[test]
 fn a_summoned_agent_comes_to_work_when_free_and_then_returns_to_its_behaviour() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Patrol);
     room.answer = |_| None;
     room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
@@ -342,7 +342,7 @@ fn a_summoned_agent_comes_to_work_when_free_and_then_returns_to_its_behaviour() 
 
 #[test]
 fn a_summons_that_is_withdrawn_calls_nobody() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.say(WorkRequested { agent: ada, activation: ActivationKey::numbered(7), from: None, at: None, cause: Seq(1) });
     room.say(WorkRequestWithdrawn { agent: ada, activation: ActivationKey::numbered(7) });
@@ -352,7 +352,7 @@ fn a_summons_that_is_withdrawn_calls_nobody() {
 
 #[test]
 fn temporary_failures_are_retried_until_one_succeeds() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 1.0e5;
     let rules = room.element("rules", (0.0, 100.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -376,7 +376,7 @@ fn temporary_failures_are_retried_until_one_succeeds() {
 
 #[test]
 fn content_that_a_model_does_not_take_is_left_until_it_or_the_models_change() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 5.0;
     let rules = room.element("rules", (0.0, 100.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -394,8 +394,8 @@ fn content_that_a_model_does_not_take_is_left_until_it_or_the_models_change() {
 }
 
 /// A room with three agents whose model cannot be called, and three texts that each of them is to read.
-fn waiting_room() -> (Room, Vec<AgentKey>, Vec<ElementKey>) {
-    let mut room = Room::new();
+fn waiting_room() -> (SimulatedRoom, Vec<AgentKey>, Vec<ElementKey>) {
+    let mut room = SimulatedRoom::new();
     room.app.world_mut().resource_mut::<AttentionSettings>().seek_secs = 5.0;
     let elements = ["rules", "news", "ideas"]
         .iter()
@@ -489,14 +489,14 @@ fn many_changes_while_a_model_cannot_be_called_are_all_read_later() {
     assert!(boards.iter().all(|board| room.get::<Activity>(agents[0]).version_read(*board) == Some(1)));
 }
 
-pub fn talk(room: &mut Room, who: &[&str]) {
+pub fn talk(room: &mut SimulatedRoom, who: &[&str]) {
     let participants = who.iter().map(|id| Id::from(*id)).collect();
     room.say(ConversationCommand::Start { participants, topic: "the weather".into() });
 }
 
 #[test]
 fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
     let ben = room.agent("ben", (900.0, 0.0), Behaviour::Stationary);
     talk(&mut room, &["ada", "ben"]);
@@ -518,7 +518,7 @@ fn a_person_lets_two_talk_six_turns_and_they_cool_down() {
 #[test]
 fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
     for (who, turns, messages) in [(vec!["ada", "ben"], 2, 2), (vec!["ada", "ben", "cy"], 6, 6)] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         let keys = ["ada", "ben", "cy"].map(|id| room.agent(id, (0.0, 0.0), Behaviour::Stationary));
         room.answer = |due| match due.agent {
             AgentKey(1) => Some(ThinkOutcome::Bye { text: "See you.".into() }),
@@ -536,7 +536,7 @@ fn a_goodbye_ends_a_talk_of_two_and_leaves_a_larger_one_to_the_others() {
 
 #[test]
 fn two_agents_with_nothing_to_say_end_their_conversation() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
     room.answer = |_| said(" ");
@@ -549,7 +549,7 @@ fn two_agents_with_nothing_to_say_end_their_conversation() {
 #[test]
 fn placing_an_agent_sets_its_home_with_one_input_and_one_scene_write() {
     for behaviour in [Behaviour::Stationary, Behaviour::Wander, Behaviour::Patrol] {
-        let mut room = Room::new();
+        let mut room = SimulatedRoom::new();
         let ada = room.agent("ada", (0.0, 0.0), behaviour);
         room.run(ticks(3.0));
         let mut writes = room.app.world().resource::<Messages<SceneWrite>>().get_cursor_current();
@@ -570,7 +570,7 @@ fn placing_an_agent_sets_its_home_with_one_input_and_one_scene_write() {
 
 #[test]
 fn trap_carried_out_of_reach_it_leaves_and_is_not_left_conversing() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
     let ben = room.agent("ben", (100.0, 0.0), Behaviour::Wander);
     room.answer = |_| None;
@@ -595,7 +595,7 @@ fn trap_carried_out_of_reach_it_leaves_and_is_not_left_conversing() {
 
 #[test]
 fn at_most_three_talk_at_once_and_the_rest_waits() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     room.answer = |_| None;
     for index in 0..10 {
         room.agent(&format!("a{index}"), (index as f32 * 70.0, 0.0), Behaviour::Stationary);
@@ -618,7 +618,7 @@ fn at_most_three_talk_at_once_and_the_rest_waits() {
 
 #[test]
 fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     room.agent("ben", (50.0, 0.0), Behaviour::Stationary);
     room.run(ticks(600.0));
@@ -637,7 +637,7 @@ fn an_unchanged_room_costs_one_chat_a_pair_and_no_more() {
 
 #[test]
 fn related_agents_talk_first_and_nobody_chats_at_once() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     for (index, id) in ["ada", "ben", "cy"].into_iter().enumerate() {
         room.agent(id, (index as f32 * 60.0, 0.0), Behaviour::Stationary);
     }
@@ -652,7 +652,7 @@ fn related_agents_talk_first_and_nobody_chats_at_once() {
 
 #[test]
 fn an_agent_with_news_goes_and_tells_it_once() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let news = room.element("news", (0.0, 900.0), None);
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
     let ben = room.agent("ben", (350.0, 0.0), Behaviour::Stationary);
@@ -680,7 +680,7 @@ fn an_agent_with_news_goes_and_tells_it_once() {
 
 #[test]
 fn agents_that_pass_each_other_react() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     for index in 0..20 {
         room.agent(&format!("a{index}"), ((index % 5) as f32 * 80.0, (index / 5) as f32 * 80.0), Behaviour::Wander);
     }
@@ -698,8 +698,8 @@ fn agents_that_pass_each_other_react() {
     assert!(recorded.iter().all(|reaction| reaction.to.is_some() && !reaction.emoji.is_empty()), "{recorded:?}");
 }
 
-fn busy_room() -> Room {
-    let mut room = Room::new();
+fn busy_room() -> SimulatedRoom {
+    let mut room = SimulatedRoom::new();
     room.answer = |due| (due.cause.0 % 3 != 0).then_some(ThinkOutcome::Said { text: "Yes.".into() });
     for (index, x) in [-300.0, 0.0, 300.0].into_iter().enumerate() {
         room.element(&format!("e{index}"), (x, 200.0), None);
@@ -747,7 +747,7 @@ fn a_loaded_world_continues_as_the_saved_one_would_have() {
 
 #[test]
 fn an_agent_that_leaves_ends_its_conversation_and_is_missed_by_nobody() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Wander);
     let ben = room.agent("ben", (50.0, 0.0), Behaviour::Wander);
     room.answer = |_| None;
@@ -765,7 +765,7 @@ fn an_agent_that_leaves_ends_its_conversation_and_is_missed_by_nobody() {
 
 #[test]
 fn relationships_by_hand_are_written_and_end_with_their_agents() {
-    let mut room = Room::new();
+    let mut room = SimulatedRoom::new();
     for (index, id) in ["ada", "ben", "cy"].into_iter().enumerate() {
         room.agent(id, (index as f32 * 600.0, 0.0), Behaviour::Stationary);
     }

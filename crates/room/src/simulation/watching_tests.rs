@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::components::AttentionCalendar;
-use super::tests::Room;
+use super::tests::SimulatedRoom;
 use super::*;
 use crate::base::{AgentKey, Author, Behaviour, ConversationKey, ElementKey, Id, Seq};
 use crate::element::{ElementAct, ElementCommand, ElementEdit, ItemList, ListAct, MailAct, PinAct, TextAct};
@@ -15,8 +15,8 @@ use bevy::ecs::message::{MessageCursor, Messages};
 use bevy::math::Vec2;
 
 /// Two agents far from everything, so that only a change wakes them.
-fn furnished() -> (Room, AgentKey, AgentKey) {
-    let mut room = Room::furnished();
+fn furnished() -> (SimulatedRoom, AgentKey, AgentKey) {
+    let mut room = SimulatedRoom::furnished();
     room.answer = |_| None;
     let ada = room.agent("ada", (5000.0, 0.0), Behaviour::Stationary);
     let ben = room.agent("ben", (5300.0, 0.0), Behaviour::Stationary);
@@ -24,7 +24,7 @@ fn furnished() -> (Room, AgentKey, AgentKey) {
     (room, ada, ben)
 }
 
-fn place(room: &mut Room, id: &str, kind: &str, rest: Value) -> ElementKey {
+fn place(room: &mut SimulatedRoom, id: &str, kind: &str, rest: Value) -> ElementKey {
     let mut keys = json!({ "id": id, "kind": kind, "position": [0, 0] });
     keys.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     room.say(ElementCommand::Add { keys: keys.as_object().unwrap().clone() });
@@ -32,11 +32,11 @@ fn place(room: &mut Room, id: &str, kind: &str, rest: Value) -> ElementKey {
     room.app.world().resource::<Elements>().key(id).unwrap()
 }
 
-fn edit(room: &mut Room, element: &str, by: &str, act: ElementAct) {
+fn edit(room: &mut SimulatedRoom, element: &str, by: &str, act: ElementAct) {
     room.say(ElementEdit { element: element.into(), act, by: Author(by.into()), cause: None });
 }
 
-fn queued(room: &Room, agent: AgentKey) -> Vec<Action> {
+fn queued(room: &SimulatedRoom, agent: AgentKey) -> Vec<Action> {
     room.get::<Queue>(agent).0.iter().map(|queued| queued.action.clone()).collect()
 }
 
@@ -169,7 +169,7 @@ fn trap_an_edit_in_the_same_tick_as_a_removal_is_noticed() {
     assert!(elements.contains(&news) && !walks_there, "{elements:?}");
 }
 
-fn element(room: &Room, key: ElementKey) -> crate::element::Element {
+fn element(room: &SimulatedRoom, key: ElementKey) -> crate::element::Element {
     let entity = room.app.world().resource::<Elements>().entity(key).unwrap();
     room.app.world().get::<crate::element::Element>(entity).unwrap().clone()
 }
@@ -253,7 +253,7 @@ fn compaction_comes_first_and_its_failure_delays_nothing() {
 
 #[test]
 fn an_agent_that_cannot_reach_its_listener_gives_up_after_a_minute() {
-    let mut room = Room::furnished();
+    let mut room = SimulatedRoom::furnished();
     room.answer = |_| None;
     let news = place(&mut room, "news", "messageboard", json!({ "position": [0, 9000] }));
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
@@ -305,8 +305,8 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
 }
 
 /// Agents that stay where they are, all at one point.
-fn heap(agents: usize) -> (Room, Vec<AgentKey>) {
-    let mut room = Room::new();
+fn heap(agents: usize) -> (SimulatedRoom, Vec<AgentKey>) {
+    let mut room = SimulatedRoom::new();
     let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
     (minds.heartbeat_least_secs, minds.heartbeat_most_secs) = (1.0e5, 1.0e5);
     room.say(ConversationCommand::Switch { on: false });
@@ -315,7 +315,7 @@ fn heap(agents: usize) -> (Room, Vec<AgentKey>) {
     (room, agents)
 }
 
-fn least_gap(room: &Room, agents: &[AgentKey]) -> f32 {
+fn least_gap(room: &SimulatedRoom, agents: &[AgentKey]) -> f32 {
     let places: Vec<Vec2> = agents.iter().map(|agent| room.position(*agent)).collect();
     let pairs =
         places.iter().enumerate().flat_map(|(index, one)| places[index + 1..].iter().map(move |other| (one, other)));
@@ -332,7 +332,7 @@ fn agents_at_one_point_softly_part_and_then_stand_still() {
         room.run(ticks(30.0));
         assert!(least_gap(&room, &agents) >= 30.0, "{count}: {}", least_gap(&room, &agents));
         assert!(room.app.world().resource::<AttentionCalendar>().stopped.is_empty(), "nothing is left to do");
-        let places = |room: &Room| Vec::from_iter(agents.iter().map(|agent| room.position(*agent)));
+        let places = |room: &SimulatedRoom| Vec::from_iter(agents.iter().map(|agent| room.position(*agent)));
         let at_rest = places(&room);
         room.run(30);
         assert_eq!(places(&room), at_rest, "nobody moves any more");

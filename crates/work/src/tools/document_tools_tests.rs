@@ -16,13 +16,14 @@ use crate::workspace::vfs::FileRights;
 
 const DOCUMENT: &str = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"add\" description=\"Adds\">\n  <Param name=\"a\" type=\"number\" />\n  <Param name=\"b\" type=\"number\" required=\"false\" />\n\n```ts\nasync function execute(params: { a: number; b?: number }, ctx: any) {\n  if (params.a < 0) throw new RangeError('too small');\n  if (params.a > 100) return await ctx.readFile('x');\n  return params.a + (params.b ?? 1);\n}\n```\n</Tool>\n";
 
-struct Room {
+/// A world with the systems of document tools alone.
+struct DocumentRoom {
     world: World,
     register: SystemId,
     execute_orders: SystemId,
 }
 
-impl Room {
+impl DocumentRoom {
     fn new(files: &[(&str, &str)]) -> Self {
         let mut world = World::new();
         world.init_resource::<Messages<ProfileChanged>>();
@@ -118,7 +119,7 @@ impl Room {
 
 #[test]
 fn a_tool_is_available_only_to_the_agent_of_its_document() {
-    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
+    let room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
     let plan = room.plan("ada", json!({ "a": 1 })).unwrap();
     assert_eq!((&*plan.executor, plan.touches[0].kind.as_str()), (DOCUMENT_TOOLS, "tool.run"));
     let refused = room.plan("bram", json!({ "a": 1 })).unwrap_err();
@@ -131,7 +132,7 @@ fn a_tool_is_available_only_to_the_agent_of_its_document() {
 
 #[test]
 fn invalid_arguments_are_refused_before_code_runs() {
-    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     for arguments in [json!({}), json!({ "a": "one" }), json!({ "a": 1, "c": 2 })] {
         assert!(room.plan("ada", arguments.clone()).is_err(), "{arguments}");
     }
@@ -140,7 +141,7 @@ fn invalid_arguments_are_refused_before_code_runs() {
 
 #[test]
 fn tools_are_added_changed_and_removed_with_their_document() {
-    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let mut room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     assert_eq!(room.problems(), [] as [&str; 0]);
     room.files(&[("agents/ada/agent.mdx", &DOCUMENT.replace("Adds", "Sums"))]);
     let tools = room.world.resource::<Tools>();
@@ -155,15 +156,17 @@ fn tools_are_added_changed_and_removed_with_their_document() {
 #[test]
 fn a_tool_whose_name_is_taken_is_reported_and_the_others_are_added() {
     let taken = DOCUMENT.replace("name=\"add\"", "name=\"vfs_read\"");
-    let room =
-        Room::new(&[("agents/ada/agent.mdx", &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]))]);
+    let room = DocumentRoom::new(&[(
+        "agents/ada/agent.mdx",
+        &format!("{taken}\n{}", &DOCUMENT[DOCUMENT.find("<Tool").unwrap()..]),
+    )]);
     assert_eq!(room.problems(), ["there is already a tool \"vfs_read\""]);
     assert!(room.plan("ada", json!({ "a": 1 })).is_ok());
 }
 
 #[test]
 fn a_call_runs_and_its_result_enters_as_an_input() {
-    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let mut room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     for (arguments, text) in [(json!({ "a": 1 }), "2"), (json!({ "a": 1, "b": 5 }), "6")] {
         let OrderReport::Done { output } = room.call(arguments) else { panic!("it was not done") };
         assert_eq!(output.text, text);
@@ -174,8 +177,8 @@ fn a_call_runs_and_its_result_enters_as_an_input() {
 
 #[test]
 fn requests_of_code_become_calls_of_its_agent() {
-    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
-    let ask = |room: &mut Room| {
+    let mut room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let ask = |room: &mut DocumentRoom| {
         let news = room.call(json!({ "a": 101 }));
         let OrderReport::Calls { number, call } = news else { panic!("{news:?}") };
         assert_eq!((&*call.name, &call.arguments), ("read_text", &json!({ "path": "agents/ada/x" })));
@@ -193,8 +196,8 @@ fn requests_of_code_become_calls_of_its_agent() {
 
 #[test]
 fn a_document_has_the_tools_of_its_format_and_a_shell_if_it_requests_one() {
-    let room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
-    let told = |room: &Room, profile: &str| {
+    let room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT), ("agents/bram.md", "You are Bram.")]);
+    let told = |room: &DocumentRoom, profile: &str| {
         let caller = Caller { profile, session: ActivationKey::numbered(1) };
         let told = room.world.resource::<Tools>().declarations(caller, &room.bounds(profile));
         told.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
@@ -203,7 +206,7 @@ fn a_document_has_the_tools_of_its_format_and_a_shell_if_it_requests_one() {
     assert!(ada.contains(&"read_file".into()) && ada.contains(&"write_file".into()) && !ada.contains(&"bash".into()));
     assert!(bram.contains(&"vfs_read".into()) && !bram.contains(&"read_file".into()));
     let listed = format!("---\ntools: [read_file, bash]\n---\n{DOCUMENT}");
-    let room = Room::new(&[("agents/ada/agent.mdx", &listed)]);
+    let room = DocumentRoom::new(&[("agents/ada/agent.mdx", &listed)]);
     assert_eq!(told(&room, "ada"), ["read_file", "bash", "add"]);
     let caller = Caller { profile: "ada", session: ActivationKey::numbered(1) };
     let plan = |name: &str, arguments: Value| {
@@ -218,7 +221,7 @@ fn a_document_has_the_tools_of_its_format_and_a_shell_if_it_requests_one() {
 
 #[test]
 fn a_replay_runs_nothing() {
-    let mut room = Room::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
+    let mut room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     room.world.resource_mut::<InputJournal>().replay([]);
     let plan = room.plan("ada", json!({ "a": 1 })).unwrap();
     let key =

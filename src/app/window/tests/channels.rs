@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::{Fixture, SCENE};
+use super::{PausedRoom, SCENE};
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::orchestration::{BoardChannels, CollaborationCommand};
@@ -10,7 +10,7 @@ use crate::ui::Command;
 use crate::ui::commands::RoomAct;
 use crate::view::model::ContentView;
 
-impl Fixture {
+impl PausedRoom {
     /// Runs the room until a message is shown on the board.
     fn let_speak(&mut self) {
         self.perform(Command::SetPaused(false));
@@ -45,7 +45,7 @@ fn set(board: &str, channel: Option<&str>, before: Option<&str>) -> Command {
 
 #[test]
 fn showing_a_channel_is_one_scene_change_and_undo_restores_the_text() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let before = fixture.stands_on("news");
     fixture.say("12 chairs");
     fixture.act(set("news", Some("findings"), None));
@@ -68,7 +68,7 @@ fn showing_a_channel_is_one_scene_change_and_undo_restores_the_text() {
 
 #[test]
 fn a_new_channel_board_is_added_and_undone_in_one_step() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.say("12 chairs");
     let keys = Map::from_iter([
         ("kind".to_owned(), json!("messageboard")),
@@ -94,7 +94,7 @@ fn a_new_channel_board_is_added_and_undone_in_one_step() {
 
 #[test]
 fn only_message_boards_show_channels() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     fixture.act(set("ideas", Some("findings"), None));
     fixture.let_speak();
     assert_eq!(fixture.saved("scenes/test.yaml"), SCENE);

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Fixture, continue_pending, handle_command};
+use super::{PausedRoom, continue_pending, handle_command};
 use crate::app::room::OpenOptions;
 use crate::app::window::command_handling::Outcome;
 use crate::app::window::open_room::OpenRoom;
 use crate::ui::Command;
 use crate::ui::commands::job::Job;
 
-impl Fixture {
+impl PausedRoom {
     /// Requests another workspace. Returns the job that opens it.
     fn ask_for_workspace(&mut self, folder: &Path) -> Job {
         let model = self.model();
@@ -32,7 +32,7 @@ impl Fixture {
 
 #[test]
 fn the_current_workspace_continues_until_another_is_open() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let here = fixture.room.folder().clone();
     let other = tempfile::tempdir().expect("a temporary folder can be made");
     let job = fixture.ask_for_workspace(other.path());
@@ -53,7 +53,7 @@ fn the_current_workspace_continues_until_another_is_open() {
 
 #[test]
 fn a_failed_or_cancelled_opening_keeps_the_current_workspace() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let here = fixture.room.folder().clone();
     let full = tempfile::tempdir().expect("a temporary folder can be made");
     fs::write(full.path().join("letter.txt"), "Dear Ada").expect("files can be written");

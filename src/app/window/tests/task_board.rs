@@ -2,7 +2,7 @@
 
 use bevy::math::Vec2;
 
-use super::Fixture;
+use super::PausedRoom;
 use crate::element::{TaskAct, TaskPlace};
 use crate::ui::Command;
 use crate::ui::commands::create;
@@ -10,7 +10,7 @@ use crate::workspace::task_files::Column;
 
 #[test]
 fn task_board_changes_are_undone_and_redone() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let model = fixture.model();
     fixture.act(create::element_at(&model, "taskboard", Vec2::new(900.0, 100.0)));
     let file = "tasks/board.task.md";

@@ -61,7 +61,7 @@ fn act() -> impl Strategy<Value = Act> {
 /// The bytes of every file that the acts are about, by path.
 type Snapshot = BTreeMap<String, Vec<u8>>;
 
-impl Fixture {
+impl PausedRoom {
     fn with_shipped_files() -> Self {
         let mut fixture = Self::new();
         for (path, text) in SHIPPED {
@@ -159,12 +159,12 @@ impl Fixture {
 
 impl Act {
     /// The command of this act, as the panes give it.
-    fn command(&self, fixture: &mut Fixture) -> Option<Command> {
+    fn command(&self, fixture: &mut PausedRoom) -> Option<Command> {
         let files = fixture.snapshot();
         let text = |path: &str| String::from_utf8(files[path].clone()).expect("it is text");
         let nth = |index: usize| files.keys().nth(index % files.len().max(1)).cloned();
         let hash = |text: &str| crate::base::hash::content_hash(text.as_bytes());
-        let delete = |fixture: &Fixture, path: String| fixture.order(FileOperation::Delete { path });
+        let delete = |fixture: &PausedRoom, path: String| fixture.order(FileOperation::Delete { path });
         match self.clone() {
             Self::Save(index, content) => {
                 let path = nth(index)?;
@@ -223,7 +223,7 @@ proptest! {
     fn undoing_every_act_restores_every_file_and_passes_over_none(
         acts in proptest::collection::vec(act(), 1..12),
     ) {
-        let mut fixture = Fixture::with_shipped_files();
+        let mut fixture = PausedRoom::with_shipped_files();
         // Before each step: the files, the scene, and whether the step can be undone.
         let mut steps: Vec<(Snapshot, Value, bool)> = Vec::new();
         let mut done = Vec::new();
@@ -265,7 +265,7 @@ proptest! {
 
 #[test]
 fn undoing_the_deletion_of_a_shipped_file_restores_it_and_touches_no_other_file() {
-    let mut fixture = Fixture::with_shipped_files();
+    let mut fixture = PausedRoom::with_shipped_files();
     let before = fixture.snapshot();
     let index = before.keys().position(|path| path == "notes/empty.md").expect("it is there");
     let plan = Act::Save(index, "One line more".into()).command(&mut fixture).expect("there is a file");
@@ -295,8 +295,8 @@ fn undoing_the_deletion_of_a_shipped_file_restores_it_and_touches_no_other_file(
 
 #[test]
 fn a_restored_version_is_not_undone_over_the_change_of_someone_else() {
-    let mut fixture = Fixture::with_shipped_files();
-    let save = |fixture: &mut Fixture, index: usize, text: &str| {
+    let mut fixture = PausedRoom::with_shipped_files();
+    let save = |fixture: &mut PausedRoom, index: usize, text: &str| {
         let command = Act::Save(index, text.into()).command(fixture).expect("there is a file");
         fixture.act_and_wait(command);
     };
@@ -310,7 +310,7 @@ fn a_restored_version_is_not_undone_over_the_change_of_someone_else() {
     let write = FileOperation::Write { path: "notes/plan.md".into(), content: "Three\n".into() };
     files.expect("it is open").change_as(Author::agent(&"ada-1".into()), write).expect("it can be written");
     let began = Instant::now();
-    let is_known = |fixture: &Fixture| {
+    let is_known = |fixture: &PausedRoom| {
         fixture.state.texts.files().iter().any(|file| file.path == "notes/plan.md" && file.version >= 4)
     };
     while !is_known(&fixture) && began.elapsed() < Duration::from_secs(20) {
@@ -324,7 +324,7 @@ fn a_restored_version_is_not_undone_over_the_change_of_someone_else() {
 
 #[test]
 fn removing_everything_while_an_agent_works_is_asked_and_undone_whole() {
-    let mut fixture = Fixture::new();
+    let mut fixture = PausedRoom::new();
     let before = fixture.scene();
     let mut model = fixture.model();
     model.work.pieces = vec![PieceView {

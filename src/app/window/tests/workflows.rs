@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Fixture;
+use super::PausedRoom;
 use crate::orchestration::workflow::edit::{StepAssignee, WorkflowEdit};
 use crate::orchestration::workflow::{WorkflowCommand, Workflows};
 use crate::schedule::InputQueue;
@@ -29,7 +29,7 @@ steps:
 Words of ours.
 ";
 
-impl Fixture {
+impl PausedRoom {
     fn draw(&mut self, edits: Vec<WorkflowEdit>) {
         let acts = edits.into_iter().map(|edit| WorkflowCommand::Edit { path: PATH.into(), edit });
         self.act(Command::Acts(acts.map(|act| (RoomAct::Workflow(act), None)).collect()));
@@ -57,8 +57,8 @@ fn added(agent: &str) -> WorkflowEdit {
     WorkflowEdit::AddStep { doer: StepAssignee::Agent(agent.into()), after: None }
 }
 
-fn fixture() -> Fixture {
-    let mut fixture = Fixture::new();
+fn fixture() -> PausedRoom {
+    let mut fixture = PausedRoom::new();
     let path = fixture.folder.path().join(PATH);
     fs::create_dir_all(path.parent().expect("it should have a parent folder")).expect("folders can be made");
     fs::write(&path, TEXT).expect("files can be written");

@@ -230,12 +230,12 @@ proptest! {
 }
 
 /// A workspace in which agents and a person wrote through the service, with its state.
-struct Fixture {
+struct UndoWorkspace {
     folder: tempfile::TempDir,
     orders: u32,
 }
 
-impl Fixture {
+impl UndoWorkspace {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder can be made"), orders: 0 }
     }
@@ -279,8 +279,8 @@ impl Fixture {
 }
 
 /// A workspace in which Ada had two activations while the person wrote, too.
-fn busy() -> Fixture {
-    let mut fixture = Fixture::new();
+fn busy() -> UndoWorkspace {
+    let mut fixture = UndoWorkspace::new();
     fixture.write("user", "x", "notes/a.md", "one\ntwo\nthree\n");
     fixture.write("ada", "act-1", "notes/a.md", "one\n2\nthree\n");
     fixture.write("ada", "act-1", "notes/new.md", "hers\n");

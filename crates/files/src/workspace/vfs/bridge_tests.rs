@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SCENE: &str = "scenes/s.yaml";
 const SCENE_TEXT: &str = "elements: []\n";
 
-struct Fixture {
+/// A room of files alone, with its service and a workspace on disk.
+struct FileRoom {
     folder: tempfile::TempDir,
     app: App,
 }
@@ -37,7 +38,7 @@ fn app() -> App {
     app
 }
 
-impl Fixture {
+impl FileRoom {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files.iter().chain(&[(SCENE, SCENE_TEXT), ("settings.yaml", "")]) {
@@ -82,7 +83,7 @@ impl Fixture {
 
 #[test]
 fn an_order_of_one_tick_is_answered_in_the_next() {
-    let mut fixture = Fixture::new(&[("artifacts/a.md", "text")]);
+    let mut fixture = FileRoom::new(&[("artifacts/a.md", "text")]);
     fixture.tick();
     for round in 0..20 {
         fixture.give(order(&format!("r-{round}"), "ada", read("artifacts/a.md")));
@@ -96,7 +97,7 @@ fn an_order_of_one_tick_is_answered_in_the_next() {
 
 #[test]
 fn more_orders_than_the_queue_holds_are_answered_in_order() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileRoom::new(&[]);
     fixture.tick();
     for number in 0..1000 {
         fixture.give(order(&format!("{number:04}"), "ada", read("none.md")));
@@ -108,7 +109,7 @@ fn more_orders_than_the_queue_holds_are_answered_in_order() {
 
 #[test]
 fn changes_are_logged_and_known_in_the_same_tick() {
-    let mut fixture = Fixture::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
+    let mut fixture = FileRoom::new(&[("agents/bob.md", "old"), ("artifacts/a.md", "x")]);
     fixture.tick();
     fixture.events();
     fixture.give(order("k-1", "bob", read("agents/bob.md")));
@@ -160,7 +161,7 @@ fn changes_are_logged_and_known_in_the_same_tick() {
 
 #[test]
 fn an_ordered_write_is_not_mistaken_for_an_external_one() {
-    let mut fixture = Fixture::new(&[("boards/rules.md", "one\n")]);
+    let mut fixture = FileRoom::new(&[("boards/rules.md", "one\n")]);
     fixture.app.world_mut().insert_resource(FileBridge::default());
     fixture.open_service(true);
     fixture.tick();
@@ -188,7 +189,7 @@ fn an_ordered_write_is_not_mistaken_for_an_external_one() {
 
 #[test]
 fn an_ordered_change_has_its_author_and_conflicts() {
-    let mut fixture = Fixture::new(&[("boards/rules.md", "# Rules\n- one\n")]);
+    let mut fixture = FileRoom::new(&[("boards/rules.md", "# Rules\n- one\n")]);
     fixture.tick();
     fixture.give(order("k", "ada", write("boards/rules.md", "# Rules\n- one\n- ada's\n")));
     // The room adds a line in the tick in which the operation is sent.
@@ -217,7 +218,7 @@ fn an_ordered_change_has_its_author_and_conflicts() {
 
 #[test]
 fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileRoom::new(&[]);
     fixture.tick();
     fixture.give(order("k", "ada", write("agents/new.md", "hello")));
     advance(fixture.app.world_mut());
@@ -228,7 +229,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
     let mut again = app();
     load_world(again.world_mut(), &saved).expect("it can be loaded");
     begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
-    let mut fixture = Fixture { folder: fixture.folder, app: again };
+    let mut fixture = FileRoom { folder: fixture.folder, app: again };
     fixture.open_service(false);
     let outcomes = fixture.tick();
     assert_eq!(outcomes.len(), 1);
@@ -241,7 +242,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
 
 #[test]
 fn a_replay_needs_no_service_and_produces_the_same_world() {
-    let mut fixture = Fixture::new(&[("agents/bob.md", "old")]);
+    let mut fixture = FileRoom::new(&[("agents/bob.md", "old")]);
     let files = fixture.app.world().resource::<KnownFiles>().all().clone();
     let orders = |tick: u64| match tick {
         2 => vec![order("k-1", "bob", read("agents/bob.md")), order("k-2", "ada", write("agents/bob.md", "new"))],
@@ -271,7 +272,7 @@ fn a_replay_needs_no_service_and_produces_the_same_world() {
 
 #[test]
 fn records_of_the_program_are_not_reported() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileRoom::new(&[]);
     fixture.tick();
     fixture.events();
     let record =

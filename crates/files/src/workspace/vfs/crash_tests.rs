@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 
 use super::super::OUTSIDE;
-use super::tests::{Fixture, delete, edit, order, put_outside, rename, restore, version, write};
+use super::tests::{FileWorkspace, delete, edit, order, put_outside, rename, restore, version, write};
 use super::*;
 
 const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastStep::InPlace, LastStep::Settled];
@@ -13,7 +13,7 @@ const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastS
 const FILES: &[(&str, &str)] = &[("agents/a.md", "by hand"), ("notes/b.md", "by hand")];
 
 /// Performs an operation up to `step`, as if the process were killed there, and opens the workspace again.
-fn killed_at(mut fixture: Fixture, order: &FileOrder, step: LastStep) -> Fixture {
+fn killed_at(mut fixture: FileWorkspace, order: &FileOrder, step: LastStep) -> FileWorkspace {
     fixture.files.stop_at = Some(step);
     // An open transaction is lost with the connection, as it is with the process.
     let _killed = catch_unwind(AssertUnwindSafe(|| fixture.files.execute(order)));
@@ -33,14 +33,14 @@ fn orders() -> Vec<FileOperation> {
 }
 
 /// The visible state of a workspace.
-fn seen(fixture: &Fixture) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
+fn seen(fixture: &FileWorkspace) -> Vec<(String, Option<String>, Vec<(u64, String, String)>)> {
     ["agents/a.md", "agents/z.md", "notes/b.md", "elsewhere/b.md", "new/folder/c.md"]
         .map(|path| (path.to_owned(), fixture.on_disk(path), fixture.history(path)))
         .to_vec()
 }
 
-fn fixture() -> Fixture {
-    let mut fixture = Fixture::new(FILES);
+fn fixture() -> FileWorkspace {
+    let mut fixture = FileWorkspace::new(FILES);
     fixture.run("user", write("notes/b.md", "by bob's hand")).expect("it can be written");
     fixture
 }
@@ -68,7 +68,7 @@ fn every_change_has_the_same_result_whenever_the_process_is_killed() {
     }
 }
 
-fn hidden(fixture: &Fixture) -> Vec<String> {
+fn hidden(fixture: &FileWorkspace) -> Vec<String> {
     ["agents", "notes", "elsewhere", "new/folder"]
         .iter()
         .filter_map(|folder| std::fs::read_dir(fixture.folder.path().join(folder)).ok())
@@ -184,7 +184,12 @@ proptest! {
 }
 
 /// Performs `operation` while an outsider saves each time that `step` is reached, up to `times` times.
-fn saved_at(step: LastStep, operation: FileOperation, theirs: &'static str, times: usize) -> (Fixture, FileOutcome) {
+fn saved_at(
+    step: LastStep,
+    operation: FileOperation,
+    theirs: &'static str,
+    times: usize,
+) -> (FileWorkspace, FileOutcome) {
     let mut fixture = fixture();
     let full = fixture.folder.path().join("notes/b.md");
     let mut left = times;

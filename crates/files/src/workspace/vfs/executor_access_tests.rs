@@ -4,7 +4,8 @@ use super::*;
 
 #[test]
 fn protected_files_are_refused_to_file_tools() {
-    let mut fixture = Fixture::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
+    let mut fixture =
+        FileWorkspace::new(&[("settings.yaml", "a: 1\n"), ("sessions/ada/1.yaml", "x"), (".git/config", "x")]);
     for operation in [
         write("settings.yaml", "x"),
         write("tasks/approvals.task.md", "x"),
@@ -89,7 +90,7 @@ fn secret_files_do_not_affect_any_answer() {
         ("plan.md", "password"),
     ];
     let with: Vec<(&str, &str)> = without.iter().chain(&secrets).copied().collect();
-    let (mut without, mut with) = (Fixture::new(&without), Fixture::new(&with));
+    let (mut without, mut with) = (FileWorkspace::new(&without), FileWorkspace::new(&with));
     // Histories are secret as well.
     with.run("user", write("secret/plan.md", "the password is y\n")).expect("a person may");
     with.run("bob", read("drop/box.md")).expect("bob may");
@@ -105,7 +106,7 @@ fn secret_files_do_not_affect_any_answer() {
 
 #[test]
 fn operations_are_limited_by_the_rights_of_every_starter() {
-    let mut fixture = Fixture::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/a.md", "x"), ("memory/b.md", "x")]);
     let own = rights(&["**"], &["artifacts/**", "memory/**"]);
     let both = FileRights {
         reads: own.reads.clone(),
@@ -121,7 +122,7 @@ fn operations_are_limited_by_the_rights_of_every_starter() {
 
 #[test]
 fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     fixture.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
@@ -137,7 +138,7 @@ fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
     record(10, "failed");
     record(11, "waiting");
     record(12, "queued");
-    let there = |fixture: &Fixture| -> Vec<u64> {
+    let there = |fixture: &FileWorkspace| -> Vec<u64> {
         let there = [3, 4, 10, 11, 12].into_iter();
         there.filter(|number| fixture.on_disk(&format!("sessions/ada.act-{number}.session.yaml")).is_some()).collect()
     };
@@ -157,7 +158,7 @@ fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
 
 #[test]
 fn records_of_other_agents_are_neither_read_nor_named() {
-    let mut fixture = Fixture::new(&[
+    let mut fixture = FileWorkspace::new(&[
         ("sessions/ada.act-1.session.yaml", "a secret of hers\n"),
         ("sessions/ada-b.act-2.session.yaml", "a secret of another\n"),
     ]);
@@ -172,7 +173,7 @@ fn records_of_other_agents_are_neither_read_nor_named() {
 
 #[test]
 fn private_files_of_others_are_neither_read_nor_named_nor_changed() {
-    let mut fixture = Fixture::new(&[
+    let mut fixture = FileWorkspace::new(&[
         ("boards/mail.md", "a secret\n"),
         ("boards/open.md", "news\n"),
         ("scenes/s.yaml", "a secret\n"),
@@ -214,7 +215,7 @@ fn private_files_of_others_are_neither_read_nor_named_nor_changed() {
 
 #[test]
 fn a_folder_is_created_once_with_its_parents_and_never_outside() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     let make = |path: &str| FileOperation::CreateFolder { path: path.into() };
     for is_new in [true, false] {
         let made = fixture.run("ada", make("artifacts/deep/er"));
@@ -244,8 +245,11 @@ fn a_folder_is_created_once_with_its_parents_and_never_outside() {
 fn no_operation_lets_an_agent_approve_a_waiting_task() {
     let waiting = "- [ ] @ada \"Dig\"\n  id: dig\n  approval_required: true\n";
     let allowed = format!("{waiting}  approved: true\n");
-    let mut fixture =
-        Fixture::new(&[("tasks/a.task.md", waiting), ("tasks/b.task.md", &allowed), ("artifacts/a.md", &allowed)]);
+    let mut fixture = FileWorkspace::new(&[
+        ("tasks/a.task.md", waiting),
+        ("tasks/b.task.md", &allowed),
+        ("artifacts/a.md", &allowed),
+    ]);
     fixture.run("user", read("tasks/a.task.md")).expect("it should exist");
     let path = || "tasks/a.task.md".to_owned();
     let base = Some(content_hash(waiting.as_bytes()));

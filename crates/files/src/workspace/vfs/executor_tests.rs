@@ -14,7 +14,7 @@ use crate::base::{Author, Id, Seq};
 mod access;
 
 /// A workspace with some files, and its executor.
-pub(in crate::workspace) struct Fixture {
+pub(in crate::workspace) struct FileWorkspace {
     pub(in crate::workspace) folder: tempfile::TempDir,
     pub(in crate::workspace) files: Executor,
     orders: u64,
@@ -72,7 +72,7 @@ pub(in crate::workspace) fn restore(path: &str, version: u64) -> FileOperation {
     FileOperation::Restore { path: path.into(), version }
 }
 
-impl Fixture {
+impl FileWorkspace {
     pub(in crate::workspace) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
@@ -157,7 +157,7 @@ fn rights(reads: &[&str], writes: &[&str]) -> FileRights {
 
 #[test]
 fn written_text_can_be_read_and_every_write_is_a_version() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     let written = fixture.run("ada", write("./artifacts/plan.md", "one\n"));
     let done = |version, chars, is_new| FileResult::Written {
         path: "artifacts/plan.md".into(),
@@ -183,7 +183,7 @@ fn written_text_can_be_read_and_every_write_is_a_version() {
 
 #[test]
 fn errors_say_how_to_correct_the_call() {
-    let mut fixture = Fixture::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/plan.md", "a\nb\na\n"), ("memory/log.md", "x")]);
     assert_eq!(
         fixture.says(read("notes/plan.md")),
         "'notes/plan.md' not found. Similar: 'artifacts/plan.md'. Available: ['artifacts/plan.md', 'memory/log.md']"
@@ -207,7 +207,7 @@ fn errors_say_how_to_correct_the_call() {
 
 #[test]
 fn listings_and_searches_are_limited_and_name_lines() {
-    let mut fixture = Fixture::new(&[
+    let mut fixture = FileWorkspace::new(&[
         ("artifacts/a.md", "Hello\nworld, hello hello\n"),
         ("artifacts/b.txt", "nothing\n"),
         ("memory/c.md", "ÜBER alles\nhelloooo"),
@@ -249,7 +249,7 @@ fn listings_and_searches_are_limited_and_name_lines() {
 
 #[test]
 fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     let message = order("slack/act-1/1/0/00", ROOM, append("outbox/slack-messages.jsonl", "{}\n"));
     fixture.files.execute(&message).result.expect("it can be written");
     let mut fixture = fixture.reopen();
@@ -259,7 +259,7 @@ fn an_append_by_the_room_is_done_once_even_if_repeated_after_a_crash() {
 
 #[test]
 fn an_append_is_done_once_whenever_the_process_is_killed() {
-    let mut fixture = Fixture::new(&[("artifacts/a.md", "one\n")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/a.md", "one\n")]);
     let order = order("append", "ada", append("artifacts/a.md", "two\n"));
     let first = fixture.files.execute(&order).result;
     assert!(matches!(&first, Ok(FileAnswer::Changed { done: FileResult::Written { chars: 8, .. }, .. })), "{first:?}");
@@ -280,7 +280,7 @@ fn an_append_is_done_once_whenever_the_process_is_killed() {
 #[test]
 fn large_files_are_read_in_parts_and_reported_as_unsearched() {
     let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
-    let mut fixture = Fixture::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
     fixture.files.limits.file_kib_at_most = 1;
     let part = fixture.run("ada", lines("artifacts/large.txt", 150, 2));
     let content = "the needle of line 150\nthe needle of line 151\n".to_owned();
@@ -304,7 +304,7 @@ fn large_files_are_read_in_parts_and_reported_as_unsearched() {
 
 #[test]
 fn listed_files_are_prefetched() {
-    let mut fixture = Fixture::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/a.md", "four"), ("artifacts/b.md", "four")]);
     fixture.run("ada", list("artifacts/")).expect("it can be listed");
     assert_eq!(fixture.files.index.memory(), 0, "the answer does not wait for it");
     while fixture.files.do_idle_task() {}
@@ -313,7 +313,7 @@ fn listed_files_are_prefetched() {
 
 #[test]
 fn a_writer_is_told_who_knows_an_older_text_without_delay() {
-    let mut fixture = Fixture::new(&[("artifacts/a.md", "x")]);
+    let mut fixture = FileWorkspace::new(&[("artifacts/a.md", "x")]);
     let conflicts = |answer| match answer {
         Ok(FileAnswer::Changed { conflict_with, .. }) => conflict_with,
         other => panic!("{other:?}"),
@@ -331,7 +331,7 @@ fn a_writer_is_told_who_knows_an_older_text_without_delay() {
 
 #[test]
 fn nothing_that_a_person_wrote_is_lost() {
-    let mut fixture = Fixture::new(&[("notes/a.md", "by hand"), ("notes/b.md", "by hand")]);
+    let mut fixture = FileWorkspace::new(&[("notes/a.md", "by hand"), ("notes/b.md", "by hand")]);
     assert_eq!(fixture.history("notes/a.md"), [], "not every file is kept when the workspace is opened");
     fixture.run("ada", write("notes/a.md", "ada's")).expect("it can be written");
     assert_eq!(fixture.history("notes/a.md"), [version(1, OUTSIDE, "by hand"), version(2, "ada", "ada's")]);
@@ -356,7 +356,7 @@ fn nothing_that_a_person_wrote_is_lost() {
 
 #[test]
 fn a_history_moves_with_its_file_and_releases_its_path() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     for text in ["1", "2"] {
         fixture.run("ada", write("a.md", text)).expect("it can be written");
     }
@@ -376,7 +376,7 @@ fn a_history_moves_with_its_file_and_releases_its_path() {
 
 #[test]
 fn old_versions_are_pruned_and_numbering_continues() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     fixture.files.limits.versions_kept = 3;
     for number in 1..=7 {
         let text = format!("{number} {}", "long enough to be packed ".repeat(50));
@@ -390,7 +390,7 @@ fn old_versions_are_pruned_and_numbering_continues() {
 
 #[test]
 fn external_changes_are_noticed_and_reported_once() {
-    let mut fixture = Fixture::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
+    let mut fixture = FileWorkspace::new(&[("notes/a.md", "1"), ("notes/gone.md", "x"), ("agents/ada.md", "1")]);
     fixture.run("ada", write("notes/a.md", "2")).expect("it can be written");
     put_outside(&fixture.folder, "notes/a.md", "three");
     put_outside(&fixture.folder, "notes/new.md", "new");
@@ -433,7 +433,7 @@ fn external_changes_are_noticed_and_reported_once() {
 
 #[test]
 fn an_edit_while_the_service_was_closed_is_a_version() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     fixture.run("ada", write("notes/a.md", "1")).expect("it can be written");
     fixture.run("ada", write("notes/b.md", "1")).expect("it can be written");
     put_outside(&fixture.folder, "notes/a.md", "by hand");
@@ -447,7 +447,7 @@ fn an_edit_while_the_service_was_closed_is_a_version() {
 
 #[test]
 fn the_rooms_own_saves_are_versions_and_not_edits() {
-    let mut fixture = Fixture::new(&[("boards/rules.md", "start")]);
+    let mut fixture = FileWorkspace::new(&[("boards/rules.md", "start")]);
     let files = [("boards/rules.md".to_owned(), "start".to_owned())].into();
     fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &files, true));
     let hash = content_hash(b"the room's");
@@ -470,7 +470,7 @@ fn the_rooms_own_saves_are_versions_and_not_edits() {
 
 #[test]
 fn a_full_workspace_is_reported_with_a_remedy() {
-    let mut fixture = Fixture::new(&[("a.md", "x"), ("b.md", "x")]);
+    let mut fixture = FileWorkspace::new(&[("a.md", "x"), ("b.md", "x")]);
     fixture.files.limits.count_at_most = 2;
     assert!(fixture.says(write("c.md", "x")).contains("files.count_at_most"));
     assert!(fixture.run("ada", write("a.md", "xx")).is_ok());
@@ -483,7 +483,7 @@ fn a_full_workspace_is_reported_with_a_remedy() {
 #[test]
 fn failed_writes_are_not_recorded() {
     use std::os::unix::fs::PermissionsExt;
-    let mut fixture = Fixture::new(&[("notes/a.md", "locked")]);
+    let mut fixture = FileWorkspace::new(&[("notes/a.md", "locked")]);
     let path = fixture.folder.path().join("notes/a.md");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).expect("rights can be set");
     assert!(fixture.says(write("notes/a.md", "x")).contains("read-only"));
@@ -502,7 +502,7 @@ fn failed_writes_are_not_recorded() {
 
 #[test]
 fn orders_with_the_same_key_are_executed_once_and_answered_equally() {
-    let mut fixture = Fixture::new(&[("agents/bob.md", "1")]);
+    let mut fixture = FileWorkspace::new(&[("agents/bob.md", "1")]);
     let orders = [
         order("k-1", "ada", write("agents/bob.md", "2")),
         order("k-2", "ada", edit("agents/bob.md", "2", "3")),

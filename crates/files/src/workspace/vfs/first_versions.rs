@@ -112,7 +112,7 @@ fn is_transient(path: &str) -> bool {
 mod tests {
     use std::fs;
 
-    use super::super::executor::tests::{Fixture, delete, order, put_outside, restore, version, write};
+    use super::super::executor::tests::{FileWorkspace, delete, order, put_outside, restore, version, write};
     use super::super::order::FileAnswer;
     use super::*;
 
@@ -134,14 +134,14 @@ mod tests {
     const OTHERS: &[(&str, &str)] =
         &[("artifacts/result.md", "a result"), ("inbox/mail.jsonl", "{}"), ("src/main.rs", "fn main() {}")];
 
-    fn opened(fixture: &mut Fixture) {
+    fn opened(fixture: &mut FileWorkspace) {
         fixture.files.keep_first_versions();
         while fixture.files.do_idle_task() {}
     }
 
-    fn workspace() -> Fixture {
+    fn workspace() -> FileWorkspace {
         let files: Vec<_> = FILES.iter().chain(OTHERS).copied().collect();
-        let mut fixture = Fixture::new(&files);
+        let mut fixture = FileWorkspace::new(&files);
         opened(&mut fixture);
         fixture
     }
@@ -202,7 +202,7 @@ mod tests {
         let files: Vec<(String, String)> =
             (0..200).map(|number| (format!("agents/a{number}.md"), "x".repeat(500_000))).collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let mut fixture = Fixture::new(&files);
+        let mut fixture = FileWorkspace::new(&files);
         opened(&mut fixture);
         let kept = files.iter().filter(|(path, _)| !fixture.history(path).is_empty()).count();
         assert!((100..200).contains(&kept), "{kept}");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::super::super::undo::{AgentHistories, Outcome};
-use super::super::executor::tests::{Fixture, put_outside, read, version, write};
+use super::super::executor::tests::{FileWorkspace, put_outside, read, version, write};
 use super::super::index::now_ns;
 use super::*;
 
@@ -11,16 +11,16 @@ fn owner(agent: &str, is_confined: bool) -> ProgramOwner {
     ProgramOwner { author: Author(agent.into()), activation: Some("act-1".into()), is_confined }
 }
 
-fn begin(fixture: &mut Fixture, agent: &str) -> u64 {
+fn begin(fixture: &mut FileWorkspace, agent: &str) -> u64 {
     fixture.files.begin_program(owner(agent, false))
 }
 
-fn end(fixture: &mut Fixture, number: u64) -> Vec<String> {
+fn end(fixture: &mut FileWorkspace, number: u64) -> Vec<String> {
     fixture.files.end_program(number, now_ns()).paths
 }
 
 /// Path, author, whether it is gone, whether it is new.
-fn reported(fixture: &Fixture) -> Vec<(String, Option<String>, bool, bool)> {
+fn reported(fixture: &FileWorkspace) -> Vec<(String, Option<String>, bool, bool)> {
     let row = |change: OutsideChange| {
         let is_new = change.program.as_ref().is_some_and(|program| program.is_new);
         (change.path, change.by.map(|by| by.to_string()), change.is_gone, is_new)
@@ -34,8 +34,12 @@ fn row(path: &str, by: Option<&str>, is_gone: bool, is_new: bool) -> (String, Op
 
 #[test]
 fn everything_that_a_program_changes_is_its_agents_with_the_text_before() {
-    let mut fixture =
-        Fixture::new(&[("src/a.py", "a"), ("src/gone.py", "gone"), ("src/same.py", "same"), ("notes/seen.md", "one")]);
+    let mut fixture = FileWorkspace::new(&[
+        ("src/a.py", "a"),
+        ("src/gone.py", "gone"),
+        ("src/same.py", "same"),
+        ("notes/seen.md", "one"),
+    ]);
     fixture.run("ada", write("notes/seen.md", "two")).expect("it can be written");
     fixture.outside_changes();
     let program = begin(&mut fixture, "bo");
@@ -75,7 +79,7 @@ fn everything_that_a_program_changes_is_its_agents_with_the_text_before() {
 
 #[test]
 fn a_deletion_is_the_programs_even_if_the_folder_was_listed_meanwhile() {
-    let mut fixture = Fixture::new(&[("src/gone.py", "gone"), ("old/a.py", "a")]);
+    let mut fixture = FileWorkspace::new(&[("src/gone.py", "gone"), ("old/a.py", "a")]);
     let program = begin(&mut fixture, "bo");
     fs::remove_file(fixture.folder.path().join("src/gone.py")).expect("it should exist");
     fs::remove_dir_all(fixture.folder.path().join("old")).expect("it should exist");
@@ -88,7 +92,7 @@ fn a_deletion_is_the_programs_even_if_the_folder_was_listed_meanwhile() {
 
 #[test]
 fn changes_before_and_after_a_program_are_those_of_others() {
-    let mut fixture = Fixture::new(&[("a.txt", "one"), ("b.txt", "one"), ("c.txt", "one")]);
+    let mut fixture = FileWorkspace::new(&[("a.txt", "one"), ("b.txt", "one"), ("c.txt", "one")]);
     put_outside(&fixture.folder, "a.txt", "before");
     let program = begin(&mut fixture, "bo");
     put_outside(&fixture.folder, "b.txt", "during");
@@ -102,14 +106,14 @@ fn changes_before_and_after_a_program_are_those_of_others() {
     assert_eq!(fixture.files.end_program(program, ended_ns).paths, ["b.txt"]);
     put_outside(&fixture.folder, "b.txt", "later");
     fixture.files.examine_everything();
-    let authors = |fixture: &Fixture, path: &str| fixture.history(path).pop().expect("it has versions").1;
+    let authors = |fixture: &FileWorkspace, path: &str| fixture.history(path).pop().expect("it has versions").1;
     assert_eq!(["a.txt", "b.txt", "c.txt"].map(|path| authors(&fixture, path)), [OUTSIDE, OUTSIDE, OUTSIDE]);
     assert_eq!(fixture.history("b.txt")[1], version(2, "bo", "during"));
 }
 
 #[test]
 fn a_program_makes_one_version_of_a_file_however_often_it_is_looked_at() {
-    let mut fixture = Fixture::new(&[("build.log", "old")]);
+    let mut fixture = FileWorkspace::new(&[("build.log", "old")]);
     let program = begin(&mut fixture, "bo");
     for lines in 1..20 {
         put_outside(&fixture.folder, "build.log", &"line\n".repeat(lines));
@@ -122,7 +126,7 @@ fn a_program_makes_one_version_of_a_file_however_often_it_is_looked_at() {
 
 #[test]
 fn a_person_or_agent_who_writes_with_the_program_stays_the_author() {
-    let mut fixture = Fixture::new(&[("a.txt", "one"), ("b.txt", "one")]);
+    let mut fixture = FileWorkspace::new(&[("a.txt", "one"), ("b.txt", "one")]);
     let program = begin(&mut fixture, "bo");
     put_outside(&fixture.folder, "a.txt", "by bo");
     fixture.run("user", write("b.txt", "mine")).expect("it can be written");
@@ -137,7 +141,7 @@ fn a_person_or_agent_who_writes_with_the_program_stays_the_author() {
 
 #[test]
 fn a_confined_program_cannot_have_changed_protected_files() {
-    let mut fixture = Fixture::new(&[("agents/ada.md", "You are Ada."), ("a.txt", "one")]);
+    let mut fixture = FileWorkspace::new(&[("agents/ada.md", "You are Ada."), ("a.txt", "one")]);
     let program = fixture.files.begin_program(owner("bo", true));
     put_outside(&fixture.folder, "agents/ada.md", "You are Eve.");
     put_outside(&fixture.folder, "a.txt", "two");
@@ -147,7 +151,7 @@ fn a_confined_program_cannot_have_changed_protected_files() {
 
 #[test]
 fn with_two_programs_at_once_the_other_agent_is_named() {
-    let mut fixture = Fixture::new(&[("a.txt", "one"), ("b.txt", "one")]);
+    let mut fixture = FileWorkspace::new(&[("a.txt", "one"), ("b.txt", "one")]);
     let (first, second) = (begin(&mut fixture, "ada"), begin(&mut fixture, "bo"));
     put_outside(&fixture.folder, "a.txt", "two");
     assert_eq!(end(&mut fixture, second), ["a.txt"]);
@@ -161,7 +165,7 @@ fn with_two_programs_at_once_the_other_agent_is_named() {
 
 #[test]
 fn a_build_with_thousands_of_new_files_is_counted_and_not_kept() {
-    let mut fixture = Fixture::new(&[]);
+    let mut fixture = FileWorkspace::new(&[]);
     let program = begin(&mut fixture, "bo");
     for number in 0..MAX_NEW_FILES + 100 {
         put_outside(&fixture.folder, &format!("target/{number}.o"), "object");
@@ -176,7 +180,7 @@ fn a_build_with_thousands_of_new_files_is_counted_and_not_kept() {
 #[test]
 fn what_programs_did_is_undone_with_the_agents_work() {
     let large = "x".repeat(usize::try_from(MAX_EARLIER_TEXT_BYTES).expect("it fits") + 1);
-    let mut fixture = Fixture::new(&[("a.txt", "one"), ("gone.txt", "gone"), ("large.txt", &large)]);
+    let mut fixture = FileWorkspace::new(&[("a.txt", "one"), ("gone.txt", "gone"), ("large.txt", &large)]);
     let program = begin(&mut fixture, "bo");
     put_outside(&fixture.folder, "a.txt", "two");
     put_outside(&fixture.folder, "new.txt", "new");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::super::executor::tests::{Fixture, put_outside, restore};
+use super::super::executor::tests::{FileWorkspace, put_outside, restore};
 use super::super::order::FileOperation;
 use super::super::room_files::RoomFiles;
 use super::*;
@@ -23,13 +23,13 @@ fn session(words: &[&str]) -> String {
     ))
 }
 
-fn fixture() -> Fixture {
-    let mut fixture = Fixture::new(&[]);
+fn fixture() -> FileWorkspace {
+    let mut fixture = FileWorkspace::new(&[]);
     fixture.files.room = Some(RoomFiles::new(fixture.folder.path(), &BTreeMap::new(), true));
     fixture
 }
 
-fn record(fixture: &mut Fixture, content: &str, over: Option<u64>) -> String {
+fn record(fixture: &mut FileWorkspace, content: &str, over: Option<u64>) -> String {
     let operation = FileOperation::Record { path: PATH.into(), content: content.into(), over };
     match fixture.run("ada", operation) {
         Ok(FileAnswer::Changed { done: FileResult::Written { path, .. }, .. }) => path,
@@ -38,7 +38,7 @@ fn record(fixture: &mut Fixture, content: &str, over: Option<u64>) -> String {
 }
 
 /// Returns the reports to the room about session files: their texts, and the room's last texts.
-fn told(fixture: &Fixture) -> Vec<(FileContent, Option<String>)> {
+fn told(fixture: &FileWorkspace) -> Vec<(FileContent, Option<String>)> {
     let news = fixture.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
         ServiceEvent::Record(RecordChanged { path, content, ours }) => {
@@ -51,7 +51,7 @@ fn told(fixture: &Fixture) -> Vec<(FileContent, Option<String>)> {
 }
 
 /// Polls until the result has been the same for long enough.
-fn look(fixture: &mut Fixture) {
+fn look(fixture: &mut FileWorkspace) {
     let start = Instant::now();
     fixture.files.examine(PATH);
     while start.elapsed() < SETTLE + Duration::from_millis(50) {

@@ -14,7 +14,7 @@ use super::*;
 use crate::base::{Author, Seq};
 
 /// A workspace whose agents have copies.
-struct Fixture {
+struct WorktreeWorkspace {
     folder: tempfile::TempDir,
     workspace: Executor,
     worktrees: Worktrees,
@@ -23,7 +23,7 @@ struct Fixture {
     told: WorktreeChanges,
 }
 
-impl Fixture {
+impl WorktreeWorkspace {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for (path, text) in files {
@@ -117,7 +117,7 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) {
 
 #[test]
 fn each_action_is_a_commit_with_its_cause_and_invisible_in_the_workspace() {
-    let mut fixture = Fixture::new(&[("notes/a.md", "one\n"), ("notes/b.md", "two\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("notes/a.md", "one\n"), ("notes/b.md", "two\n")]);
     fixture.write("ada", "notes/a.md", "1\n");
     fixture.write("ada", "artifacts/new.md", "new\n");
     fixture.run("ada", FileOperation::Rename { from: "notes/b.md".into(), to: "notes/c.md".into() }).expect("it can");
@@ -144,7 +144,7 @@ fn each_action_is_a_commit_with_its_cause_and_invisible_in_the_workspace() {
 
 #[test]
 fn approved_changes_are_merged_with_those_of_others() {
-    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("gone.md", "gone\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("gone.md", "gone\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n");
     fixture.write("ada", "b.md", "hers\n");
     fixture.run("ada", FileOperation::Delete { path: "gone.md".into() }).expect("it can be deleted");
@@ -168,14 +168,14 @@ fn approved_changes_are_merged_with_those_of_others() {
 
 #[test]
 fn what_is_too_long_to_be_shown_whole_is_not_merged_and_the_rest_is_proposed_afterwards() {
-    let mut fixture = Fixture::new(&[("small.md", "one\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("small.md", "one\n")]);
     let line = "a line of a long text that an agent wrote\n";
     let long = line.repeat(MAX_DIFF_CHARS / line.len() / 2 + 1_000);
     let endless = line.repeat(MAX_DIFF_CHARS / line.len() + 1_000);
     for (path, text) in [("a.md", &*long), ("b.md", &*long), ("endless.md", &*endless), ("small.md", "two\n")] {
         fixture.write("ada", path, text);
     }
-    let left = |fixture: &Fixture| {
+    let left = |fixture: &WorktreeWorkspace| {
         let files = fixture.told.files.iter().filter(|file| file.is_too_long);
         files.map(|file| file.path.clone()).collect::<Vec<_>>()
     };
@@ -197,7 +197,7 @@ fn what_is_too_long_to_be_shown_whole_is_not_merged_and_the_rest_is_proposed_aft
 
 #[test]
 fn after_a_conflict_exactly_the_version_that_was_shown_is_replaced() {
-    let mut fixture = Fixture::new(&[("a.md", "one\n"), ("b.md", "one\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "one\n"), ("b.md", "one\n")]);
     fixture.write("ada", "a.md", "hers\n");
     fixture.write("ada", "b.md", "two\n");
     assert!(fixture.told.files.iter().all(|file| !file.is_conflict));
@@ -221,7 +221,7 @@ fn after_a_conflict_exactly_the_version_that_was_shown_is_replaced() {
 
 #[test]
 fn a_conflict_is_forgotten_when_both_versions_fit_together_again() {
-    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "1\n2\n3\n4\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n");
     put(fixture.folder.path(), "a.md", b"eins\n2\n3\n4\n");
     assert_eq!(fixture.merge("ada").0.len(), 1);
@@ -234,7 +234,7 @@ fn a_conflict_is_forgotten_when_both_versions_fit_together_again() {
 
 #[test]
 fn a_copy_that_changed_after_the_request_is_not_merged() {
-    let mut fixture = Fixture::new(&[("a.md", "one\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "one\n")]);
     fixture.write("ada", "a.md", "two\n");
     let shown = fixture.told.hash;
     put(&fixture.copy("ada"), "a.md", b"something else\n");
@@ -248,7 +248,7 @@ fn a_copy_that_changed_after_the_request_is_not_merged() {
 
 #[test]
 fn the_persons_changes_are_merged_with_the_next_activation_without_loss() {
-    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "1\n2\n3\n4\n"), ("b.md", "b\n"), ("c.md", "c\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n");
     fixture.write("ada", "b.md", "hers\n");
     put(fixture.folder.path(), "a.md", b"1\n2\n3\nmine\n");
@@ -270,7 +270,7 @@ fn the_persons_changes_are_merged_with_the_next_activation_without_loss() {
 
 #[test]
 fn a_kill_between_write_and_commit_loses_and_repeats_nothing() {
-    let mut fixture = Fixture::new(&[("a.md", "one\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "one\n")]);
     fixture.write("ada", "b.md", "b\n");
     let append = fixture.order("ada", FileOperation::Append { path: "a.md".into(), text: "two\n".into() });
     fixture.worktrees.open.get_mut("ada").expect("it is open").is_killed_before_commit = true;
@@ -288,7 +288,7 @@ fn a_kill_between_write_and_commit_loses_and_repeats_nothing() {
 
 #[test]
 fn files_of_commands_are_committed_and_ignored_ones_are_not_copied() {
-    let mut fixture = Fixture::new(&[
+    let mut fixture = WorktreeWorkspace::new(&[
         (".gitignore", "target/\n*.log\n"),
         ("src/main.rs", "fn main() {}\n"),
         ("target/big.bin", "big"),
@@ -328,7 +328,7 @@ fn files_of_commands_are_committed_and_ignored_ones_are_not_copied() {
 
 #[test]
 fn files_of_the_room_or_the_person_are_never_merged_from_a_copy() {
-    let mut fixture = Fixture::new(&[("a.md", "a\n"), ("agents/ada.md", "You are Ada.\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "a\n"), ("agents/ada.md", "You are Ada.\n")]);
     let write = |path: &str| FileOperation::Write { path: path.into(), content: "x\n".into() };
     for path in ["agents/ada.md", "agents/new.md", "scenes/s.yaml", "tasks/t.task.md", "settings.yaml", ".git/config"] {
         assert!(fixture.run("ada", write(path)).is_err(), "{path}");
@@ -347,7 +347,7 @@ fn files_of_the_room_or_the_person_are_never_merged_from_a_copy() {
 
 #[test]
 fn rights_apply_in_a_copy_and_when_it_is_merged() {
-    let mut fixture = Fixture::new(&[("a.md", "a\n"), ("own/b.md", "b\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "a\n"), ("own/b.md", "b\n")]);
     let rights = FileRights { writes: vec![vec!["own/**".into()]], ..FileRights::default() };
     let write = fixture.order("ada", FileOperation::Write { path: "a.md".into(), content: "x\n".into() });
     let refused = fixture.carry_out(&FileOrder { rights: rights.clone(), ..write }).expect_err("it is not hers");
@@ -365,7 +365,7 @@ fn rights_apply_in_a_copy_and_when_it_is_merged() {
 
 #[test]
 fn the_copies_of_two_agents_are_both_merged() {
-    let mut fixture = Fixture::new(&[("a.md", "1\n2\n3\n4\n5\n")]);
+    let mut fixture = WorktreeWorkspace::new(&[("a.md", "1\n2\n3\n4\n5\n")]);
     fixture.write("ada", "a.md", "one\n2\n3\n4\n5\n");
     let of_ada = fixture.told.clone();
     fixture.write("bob", "a.md", "1\n2\n3\n4\nfive\n");
@@ -399,7 +399,7 @@ fn nothing_in_a_hostile_repository_is_executed() {
         hooks = mark.path().display()
     );
     let attributes = "* filter=evil diff=evil merge=evil text eol=crlf ident\n";
-    let mut fixture = Fixture::new(&[
+    let mut fixture = WorktreeWorkspace::new(&[
         (".git/HEAD", "ref: refs/heads/main\n"),
         (".git/config", &config),
         (".gitattributes", attributes),
@@ -468,7 +468,7 @@ proptest! {
             lines.iter().map(|line| format!("{line}\n")).collect::<String>()
         };
         let start = first.iter().map(|line| format!("{line}\n")).collect::<String>();
-        let mut fixture = Fixture::new(&[("a.md", &start)]);
+        let mut fixture = WorktreeWorkspace::new(&[("a.md", &start)]);
         let (of_ada, of_person) = (edited("ada", &hers), edited("me", &mine));
         fixture.write("ada", "a.md", &of_ada);
         put(fixture.folder.path(), "a.md", of_person.as_bytes());
