@@ -3,6 +3,7 @@
 //! Prints one Markdown table. A time is the median of its repetitions, with minimum and maximum in parentheses; both
 //! sides of a comparison are measured in turn in the same run. A missed target is reported but does not fail the run,
 //! because machines differ. `-- trust` is separate: it measures nothing and fails if it finds anything.
+#![expect(clippy::disallowed_methods, reason = "the figures start programs and threads that play servers")]
 
 #[cfg(target_os = "linux")]
 #[path = "../../tests/it/beside_commands.rs"]

@@ -118,6 +118,7 @@ pub(super) fn long_result(text: &str) -> Result<(), CliError> {
 }
 
 /// Shows a printable text in the program of `PAGER`, or `less`. Returns `false` if it could not be started.
+#[expect(clippy::disallowed_methods, reason = "the person chose this program")]
 fn page(printable: &str) -> bool {
     let wanted = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
     let mut pager = match &wanted {

@@ -1,5 +1,6 @@
 //! The only integration test binary. Every module lists its tests in `trials()`. A test whose external tool is missing
 //! is ignored and the tool's name printed, so that no test is skipped silently.
+#![expect(clippy::disallowed_methods, reason = "tests start the program, its peers and threads that play servers")]
 
 #[cfg(feature = "window")]
 mod acp;

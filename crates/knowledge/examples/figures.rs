@@ -232,6 +232,7 @@ fn of(count: usize, words: &[&str]) -> Result<(), KnowledgeError> {
 }
 
 /// Measures the same with numpy and Concordia, if `WORKSHOP_BASELINES` names a Python interpreter that has both.
+#[expect(clippy::disallowed_methods, reason = "measures beside a Python program")]
 fn others(known: &KnowledgeBase, dice: &mut Dice, words: &[&str], folder: &std::path::Path, ours: f64) {
     let Ok(python) = std::env::var("WORKSHOP_BASELINES") else { return };
     let numbers = |text: &str| -> Vec<f32> {

@@ -142,6 +142,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may fail if there is no thread")]
     fn a_copy_stays_as_the_world_was_and_can_be_formatted_and_hashed_elsewhere() {
         let mut app = App::new();
         app.init_resource::<SavedSections>().init_resource::<Count>();

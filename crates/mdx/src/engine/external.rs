@@ -116,6 +116,7 @@ impl ToolCall {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a runtime that the settings chose")]
     fn start_external(
         &self,
         runtime: &ExternalRuntime,

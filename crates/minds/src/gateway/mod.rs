@@ -5,6 +5,7 @@
 //! forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer enters as an input. Answers of
 //! simulated providers are admitted at the tick given by their latency, so the driver of the world waits for them
 //! before it continues: see [`wait_before_tick`].
+#![expect(clippy::disallowed_methods, reason = "programs, servers and coding agents are started here")]
 
 pub mod acp;
 pub mod address;

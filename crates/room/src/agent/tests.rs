@@ -185,6 +185,7 @@ fn a_returning_agent_gets_its_name_back_and_nobody_else_does() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures a tick from outside")]
 fn a_hundred_thousand_agents_can_be_added_at_once() {
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("# Ada"));

@@ -606,6 +606,7 @@ fn an_unknown_kind_leaves_the_element_unchanged() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test measures a tick from outside")]
 fn ten_thousand_elements_come_in_without_comparing_each_with_every_other() {
     let mut app = room();
     let count = 10_000;
