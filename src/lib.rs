@@ -3,6 +3,9 @@
 //! Agents wander, notice changes on pinboards, message boards, inboxes and rulebooks, walk over to read them, talk to
 //! each other and remember. All of a user's state is in files.
 //!
+//! `docs/architecture.md` has the threads, a walk through the code, what leaves the room, and the words; each package
+//! has a `README.md`.
+//!
 //! # How data flows
 //!
 //! ```text

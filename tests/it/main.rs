@@ -27,6 +27,7 @@ mod commands;
 mod daemon;
 mod damage;
 mod determinism;
+mod documentation;
 mod documents;
 mod embedding;
 mod ending;
@@ -129,6 +130,7 @@ fn main() {
         bad_days::trials,
         caching::trials,
         determinism::trials,
+        documentation::trials,
         documents::trials,
         standing_still::trials,
         working::trials,
