@@ -21,6 +21,9 @@ pub fn trials() -> Vec<Trial> {
         a_workspace_that_was_trusted_before_runs_were_noted_continues_once,
         a_workspace_that_its_owner_moves_away_and_back_continues,
         what_was_saved_for_one_run_of_trust_waits_without_it,
+        a_damaged_room_from_elsewhere_is_repaired_and_still_not_continued,
+        a_damaged_room_of_the_person_is_opened,
+        a_history_that_lost_its_runs_is_accepted_as_it_is_and_no_other_one,
     ]
 }
 
@@ -37,7 +40,7 @@ fn trusted() -> Foreign {
 /// Begins work in the folder, and stops before it is done, as another person on another computer.
 fn begin_elsewhere(folder: &Path) {
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut command = crate::program::workshop(folder, &[&GIVEN[..], &["--ticks", "2", "--trust"]].concat());
+    let mut command = crate::program::workshop(folder, &[&GIVEN[..], &["--ticks", "5", "--trust"]].concat());
     command.env("WORKSHOP_CONFIG_DIR", elsewhere.path()).output().unwrap();
     assert!(folder.join(".workshop/workshop.db").exists());
 }
@@ -122,7 +125,7 @@ fn starting_over_discards_a_room_from_elsewhere_without_accepting_it() {
 }
 
 fn what_the_person_began_continues_however_they_opened_it() {
-    let begun = [&GIVEN[..], &["--ticks", "2"]].concat();
+    let begun = [&GIVEN[..], &["--ticks", "5"]].concat();
     let mine = trusted();
     mine.run(&begun);
     assert_opened(&mine, &ON);
@@ -200,4 +203,54 @@ fn what_was_saved_for_one_run_of_trust_waits_without_it() {
     pull_room(&mine);
     assert_opened(&mine, &[&RUN[..], &["--trust"]].concat());
     assert_refused(&mine, &RUN);
+}
+
+/// Overwrites a part of the history of a saved room, from one share of its pages to another.
+fn damage(mine: &Foreign, from: f64, to: f64) {
+    const PAGE: usize = 4_096;
+    let path = mine.path().join(".workshop/workshop.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let page_at = |share: f64| ((bytes.len() / PAGE) as f64 * share) as usize * PAGE;
+    let (from, to) = (page_at(from), page_at(to).max(page_at(from) + PAGE));
+    bytes[from..to].fill(0xa5);
+    fs::write(path, bytes).unwrap();
+}
+
+/// The parts of a history that are damaged in turn.
+const DAMAGES: [(f64, f64); 4] = [(0.0, 0.0), (0.1, 0.3), (0.3, 0.5), (0.5, 0.9)];
+
+fn a_damaged_room_from_elsewhere_is_repaired_and_still_not_continued() {
+    for (from, to) in DAMAGES {
+        let mine = trusted();
+        pull_room(&mine);
+        damage(&mine, from, to);
+        for _ in 0..2 {
+            let (_, events, errors) = mine.events(&RUN);
+            assert_eq!(count(&events, "activation"), 0, "{from} to {to}: {errors}");
+        }
+        assert!(!mine.made(), "{from} to {to}");
+    }
+}
+
+fn a_damaged_room_of_the_person_is_opened() {
+    let mine = trusted();
+    assert_opened(&mine, &RUN);
+    damage(&mine, 0.0, 0.0);
+    let (_, _, errors) = mine.run(&RUN);
+    assert!(!errors.contains("saved work"), "{errors}");
+    assert_opened(&mine, &RUN);
+}
+
+fn a_history_that_lost_its_runs_is_accepted_as_it_is_and_no_other_one() {
+    let mine = trusted();
+    for _ in 0..2 {
+        pull_room(&mine);
+        let history = rusqlite::Connection::open(mine.path().join(".workshop/workshop.db")).unwrap();
+        history.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM runs").unwrap();
+        history.close().unwrap();
+        assert_refused(&mine, &RUN);
+        assert_eq!(mine.run(&["trust", "--yes"]).0, 0);
+        let (_, _, errors) = mine.run(&RUN);
+        assert!(!errors.contains("saved work"), "{errors}");
+    }
 }
