@@ -37,7 +37,7 @@ pub enum OpenError {
         there: String,
     },
     /// The workspace has a saved room that was not made on this computer, and the person has not trusted it.
-    #[error("{folder} has saved work that may come from elsewhere, and you have not trusted this workspace yet")]
+    #[error("{folder} has saved work that may come from elsewhere and that you have not trusted yet")]
     NotTrusted {
         /// The workspace.
         folder: String,

@@ -30,6 +30,7 @@ enum Unusable {
     Store(StoreError),
     Json(serde_json::Error),
     TooFar { ticks: u64 },
+    NotTrusted,
 }
 
 impl std::fmt::Display for Unusable {
@@ -37,6 +38,9 @@ impl std::fmt::Display for Unusable {
         match self {
             Self::Store(error) => error.fmt(out),
             Self::Json(error) => error.fmt(out),
+            Self::NotTrusted => {
+                out.write_str("its run was not begun here, and you have not trusted it: it stays in the file set aside")
+            }
             Self::TooFar { ticks } => {
                 write!(out, "it claims that {ticks} more ticks followed, but no room leaves so many unsaved")
             }
@@ -45,11 +49,12 @@ impl std::fmt::Display for Unusable {
 }
 
 /// The last committed world, as far as the history can be read. The source may also be a copy of a damaged history that
-/// was set aside, or that history itself.
+/// was set aside, or that history itself. Only runs that are `trusted` are continued.
 pub(super) fn recover(
     state_folder: &Path,
     aside: Option<&QuarantinedDatabase>,
     scene: &str,
+    trusted: &dyn Fn(&str) -> bool,
 ) -> Result<(Option<SavedRoom>, Vec<Problem>), OpenError> {
     let reader = match aside {
         // A damaged history may not even open.
@@ -67,6 +72,7 @@ pub(super) fn recover(
     let mut unusable: Vec<String> = Vec::new();
     for way in &ways {
         let read = reader.restore(way).map_err(Unusable::Store);
+        let read = read.and_then(|saved| if trusted(&saved.run.id) { Ok(saved) } else { Err(Unusable::NotTrusted) });
         match read.and_then(|reopening| resume_run(&reader, reopening, scene)) {
             Ok((None, mut problems)) => {
                 problems.extend(unusable.first().map(|why| nothing_left(why)));
@@ -117,7 +123,7 @@ pub(super) fn for_each_scene(workspace: &Path, mut each: impl FnMut(&str, &World
 
 /// The last committed world of a scene, if there is one. Read-only, and no systems run.
 pub(super) fn last_committed_world(workspace: &Path, scene: &str) -> Result<Option<App>, OpenError> {
-    let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene)?.0 else {
+    let Some(SavedRoom { sections, files }) = recover(&state_folder(workspace), None, scene, &|_| true)?.0 else {
         return Ok(None);
     };
     let start = RoomStart { scene: scene.to_owned(), files, carried: Some(sections), ..RoomStart::default() };

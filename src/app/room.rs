@@ -18,7 +18,7 @@ use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk;
 use crate::desk::session_files::is_news;
 use crate::gateway::unconfined::unconfined_problems;
-use crate::gateway::{self, Environment, GatewayEnvironment, SandboxDetected, trusted_workspaces};
+use crate::gateway::{self, Environment, GatewayEnvironment, SandboxDetected, private_variables, trusted_workspaces};
 use crate::kernel::{self, Kernel};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
 use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
@@ -159,11 +159,12 @@ impl Room {
         let surroundings = Environment::of_process();
         let decided = Decided::of(&options.trust, &surroundings, &options.folder);
         problems.extend(decided.problem.clone());
-        if !options.fresh && decided.is_foreign_history(&options.folder) {
-            return Err(OpenError::NotTrusted { folder: options.folder.display().to_string() });
-        }
+        refuse_foreign(options, &decided, &decided.newest_runs(&options.folder))?;
         let (mut store, store_problems) = Store::open_after_quarantine(&state_folder(&options.folder), aside)?;
         problems.extend(store_problems);
+        // A damaged history can be read only now, and only now can no other program replace it.
+        let history = decided.newest_runs(&options.folder);
+        refuse_foreign(options, &decided, &history)?;
         // Files completed now are not external edits.
         let (was_cut_off, file_problems) = finish_interrupted(&options.folder, store.dir())?;
         problems.extend(file_problems);
@@ -177,7 +178,11 @@ impl Room {
         let carried = if options.fresh {
             None
         } else {
-            let (carried, recovery_problems) = recovery::recover(store.dir(), store.quarantined(), &scene)?;
+            // What could not be copied into this history was not looked at with it.
+            let is_seen = history.is_ok() && store.quarantined().is_none_or(QuarantinedDatabase::is_copied);
+            let is_trusted = |run: &str| is_seen || decided.known.has(run);
+            let (carried, recovery_problems) =
+                recovery::recover(store.dir(), store.quarantined(), &scene, &is_trusted)?;
             problems.extend(recovery_problems);
             carried
         };
@@ -201,13 +206,14 @@ impl Room {
             trust: Some(decided.trust.clone()),
         };
         let run = store::new_run_id();
-        // Before the run is saved: a history with a run that is not noted counts as one from elsewhere.
-        if let Some(folder) = decided.noted.as_ref().filter(|_| decided.trust.is_restricted()) {
-            let noted = trusted_workspaces::note_run(surroundings.config_folder(), folder, &run);
-            problems.extend(noted.err());
-        }
         let first_seq = Seq(store.last_seq_at_open().0.saturating_add(1));
         let mut app = super::begin(start.clone(), run.clone(), first_seq)?;
+        // Before the run is saved: a history with a run that is not noted counts as one from elsewhere.
+        if let Some(folder) = &decided.noted {
+            let history = history.unwrap_or_default();
+            let noted = trusted_workspaces::note_run(surroundings.config_folder(), folder, &run, &history);
+            problems.extend(noted.err());
+        }
         // From here on it is a run, which must be closed properly.
         report_progress(control, 0.8)?;
         let world = app.world_mut();
@@ -229,6 +235,7 @@ impl Room {
         let mut surroundings = world.resource_mut::<GatewayEnvironment>();
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         problems.extend(unconfined_problems(&surroundings.0));
+        problems.extend(private_variables::problems());
         push_edits_while_closed(world, &files, (&on_disk, &unreadable), &history);
         world.resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         world.resource_mut::<InputQueue<SandboxDetected>>().push(SandboxDetected::on_this_computer());
@@ -308,6 +315,18 @@ impl Room {
             answers.finish();
         }
         Ok(unsaved)
+    }
+}
+
+/// Refuses a saved room that would be continued although the person has not trusted it.
+fn refuse_foreign(
+    options: &OpenOptions,
+    decided: &Decided,
+    history: &Result<Vec<String>, StoreError>,
+) -> Result<(), OpenError> {
+    match !options.fresh && decided.is_foreign(history) {
+        true => Err(OpenError::NotTrusted { folder: options.folder.display().to_string() }),
+        false => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a workspace wants to be allowed and what would start by itself, as one page for the person; and what the person
 //! trusts of it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::agent::markdown::leaves_model_open;
 use crate::base::Problem;
 use crate::desk::seen_changes::{models_named, widenings_of_file};
 use crate::desk::streams::is_stream;
-use crate::desk::trust_page::{SelfStarter, TrustPage};
+use crate::desk::trust_page::{SAVED_ROOM, SelfStarter, TrustPage};
 use crate::engine::ProgramCache;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
 use crate::gateway::Environment;
@@ -22,7 +22,7 @@ use crate::gateway::trusted_workspaces::{self, MAX_RUNS, TrustFile, TrustedWorks
 use crate::modules::{ModuleFolder, is_code, may_be_imported};
 use crate::orchestration::workflow::definition::Trigger;
 use crate::orchestration::workflow::format as workflow_format;
-use crate::store::Reader;
+use crate::store::{Reader, StoreError};
 use crate::tools::document_runtime::DocumentRunner;
 use crate::workspace::files::{FileContent, FolderContent};
 use crate::workspace::layout::{APPROVALS_FILE, HEARTBEAT_FILE, is_task_file, read_below, read_content};
@@ -54,10 +54,10 @@ pub(super) struct Decided {
     pub(super) trust: WorkspaceTrust,
     /// The file to follow while the room runs; `None` if it does not count.
     pub(super) file: Option<TrustFile>,
-    /// The folder whose runs are noted while it is not trusted.
+    /// The folder whose runs are noted in the person's file.
     pub(super) noted: Option<PathBuf>,
-    /// The newest runs that were begun here while the workspace was not trusted.
-    runs: Vec<String>,
+    /// The runs whose saved work continues.
+    pub(super) known: KnownRuns,
     /// The problem of the person's file.
     pub(super) problem: Option<Problem>,
 }
@@ -65,40 +65,88 @@ pub(super) struct Decided {
 impl Decided {
     /// Reads the decision about a folder.
     pub(super) fn of(choice: &TrustChoice, environment: &Environment, folder: &Path) -> Self {
-        let everything = Self::with(WorkspaceTrust::Everything);
+        let config = environment.config_folder();
         let folder = match choice {
-            TrustChoice::Everything => return everything,
-            TrustChoice::Person | TrustChoice::Like(_) if is_trusted_by_variable() => return everything,
+            TrustChoice::Everything => return Self::everything(config, folder),
+            TrustChoice::Person | TrustChoice::Like(_) if is_trusted_by_variable() => {
+                return Self::everything(config, folder);
+            }
             TrustChoice::Person => folder,
             TrustChoice::Like(original) => original,
         };
-        let config = environment.config_folder();
+        // A copy is not continued where it was copied from.
         let noted = (*choice == TrustChoice::Person).then(|| folder.to_owned());
-        let of_file = Self { file: Some(TrustFile::of(config, folder)), noted, ..Self::with(WorkspaceTrust::Nothing) };
-        match trusted_workspaces::load(config, folder) {
-            Ok(known) => Self { trust: known.trust(), runs: known.runs, ..of_file },
-            Err(problem) => Self { problem: Some(problem), ..of_file },
-        }
+        let file = Some(TrustFile::of(config, folder));
+        let (known, problem) = match trusted_workspaces::load(config, folder) {
+            Ok(known) => (known, None),
+            Err(problem) => (TrustedWorkspace::default(), Some(problem)),
+        };
+        Self { trust: known.trust(), file, noted, known: KnownRuns::of(&known, config), problem }
     }
 
-    fn with(trust: WorkspaceTrust) -> Self {
-        Self { trust, file: None, noted: None, runs: Vec::new(), problem: None }
+    /// The person trusts everything for this run. It is noted if they trust the workspace anyway: then it is theirs.
+    fn everything(config: Option<&Path>, folder: &Path) -> Self {
+        let is_trusted = trusted_workspaces::load(config, folder).is_ok_and(|known| known.is_trusted);
+        let (noted, known) = (is_trusted.then(|| folder.to_owned()), KnownRuns::default());
+        Self { trust: WorkspaceTrust::Everything, file: None, noted, known, problem: None }
     }
 
-    /// Whether the workspace has a saved room that the person has not trusted and that was not made here. Its unfinished
-    /// work could be anything.
-    pub(super) fn is_foreign_history(&self, workspace: &Path) -> bool {
-        if !self.trust.is_restricted() {
-            return false;
+    /// The newest runs in the saved room of the workspace, if anything depends on them.
+    pub(super) fn newest_runs(&self, workspace: &Path) -> Result<Vec<String>, StoreError> {
+        let matters = self.noted.is_some() || self.known.runs.is_some();
+        if matters { newest_runs(workspace) } else { Ok(Vec::new()) }
+    }
+
+    /// Whether the workspace has a saved room with a run that this program did not begin here and the person did not
+    /// accept. Its unfinished work could be anything.
+    pub(super) fn is_foreign(&self, history: &Result<Vec<String>, StoreError>) -> bool {
+        self.known.are_missing_in(history)
+    }
+}
+
+/// The runs whose saved work continues.
+#[derive(Default)]
+pub(super) struct KnownRuns {
+    /// These; `None` if that of every run does.
+    runs: Option<BTreeSet<String>>,
+    /// Whether the workspace is not trusted.
+    is_restricted: bool,
+    /// The config folder, if runs that are known elsewhere continue, too.
+    config: Option<PathBuf>,
+    elsewhere: OnceCell<BTreeSet<String>>,
+}
+
+impl KnownRuns {
+    fn of(known: &TrustedWorkspace, config: Option<&Path>) -> Self {
+        let runs = known.known_runs().map(|runs| runs.iter().cloned().collect());
+        // A workspace that is trusted may have been at another path.
+        let config = config.filter(|_| known.is_trusted).map(Path::to_owned);
+        Self { runs, is_restricted: !known.is_trusted, config, elsewhere: OnceCell::new() }
+    }
+
+    /// Whether the saved work of a run continues.
+    pub(super) fn has(&self, run: &str) -> bool {
+        let elsewhere = || self.elsewhere.get_or_init(|| trusted_workspaces::runs_of_all(self.config.as_deref()));
+        self.runs.as_ref().is_none_or(|runs| runs.contains(run) || elsewhere().contains(run))
+    }
+
+    /// Whether the newest runs of a saved room are not all known. One that cannot be read is repaired and continued as
+    /// far as possible: in a workspace that is not trusted, that is not even begun; in others, it is looked at again then.
+    fn are_missing_in(&self, history: &Result<Vec<String>, StoreError>) -> bool {
+        match history {
+            Ok(newest) => newest.iter().any(|run| !self.has(run)),
+            Err(_) => self.is_restricted,
         }
-        let newest = Reader::open(&state_folder(workspace)).and_then(|reader| reader.runs());
-        match newest {
-            // Older runs are not noted; each of these was begun with what they had left.
-            Ok(runs) => runs.iter().take(MAX_RUNS).any(|run| !self.runs.iter().any(|known| **known == *run.id)),
-            Err(crate::store::StoreError::NoHistory { .. }) => false,
-            // A damaged history is repaired and continued as far as it can be read.
-            Err(_) => true,
-        }
+    }
+}
+
+/// The newest runs in the saved room of a workspace, the newest first; older ones were continued by these. None without a
+/// saved room.
+fn newest_runs(workspace: &Path) -> Result<Vec<String>, StoreError> {
+    match Reader::open(&state_folder(workspace)).and_then(|reader| reader.newest_run_ids(MAX_RUNS)) {
+        Ok(runs) => Ok(runs.iter().map(ToString::to_string).collect()),
+        Err(StoreError::NoHistory { .. }) => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
 }
 
@@ -113,6 +161,8 @@ pub fn page_of(folder: &Path, environment: &Environment) -> Result<TrustPage, Pr
     let imported = imported_at_top(folder, &files);
     files.extend(imported);
     let known = trusted_workspaces::load(environment.config_folder(), folder)?;
+    let history = newest_runs(folder);
+    let has_unknown_room = KnownRuns::of(&known, environment.config_folder()).are_missing_in(&history);
     let wants = widenings(&files);
     let trust = known.trust();
     let is_held = |widening: &Widening| match &*widening.place {
@@ -124,7 +174,9 @@ pub fn page_of(folder: &Path, environment: &Environment) -> Result<TrustPage, Pr
         folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
         trusted: known.is_trusted,
         new: new.cloned().collect(),
-        starts: starters(folder, &files, &known),
+        starts: starters(folder, &files, has_unknown_room),
+        has_unknown_room,
+        runs: history.unwrap_or_default(),
         unreadable: unreadable.iter().map(|(path, _)| path.to_owned()).collect(),
         wants,
         code: files.into_iter().filter(|(path, _)| is_code(path)).collect(),
@@ -186,7 +238,7 @@ pub fn widenings(files: &BTreeMap<String, String>) -> Vec<Widening> {
 }
 
 /// Everything that would start by itself, by place.
-fn starters(folder: &Path, files: &BTreeMap<String, String>, known: &TrustedWorkspace) -> Vec<SelfStarter> {
+fn starters(folder: &Path, files: &BTreeMap<String, String>, has_unknown_room: bool) -> Vec<SelfStarter> {
     let mut found = Vec::new();
     let mut add = |place: &str, what: String| found.push(SelfStarter { place: place.to_owned(), what });
     for (path, text) in files {
@@ -220,9 +272,8 @@ fn starters(folder: &Path, files: &BTreeMap<String, String>, known: &TrustedWork
             add(&record.path, "continues this session".to_owned());
         }
     }
-    let decided = Decided { runs: known.runs.clone(), ..Decided::with(known.trust()) };
-    if decided.is_foreign_history(folder) {
-        add(".workshop", "the saved room, with its unfinished work".to_owned());
+    if has_unknown_room {
+        add(SAVED_ROOM, "the saved room, with its unfinished work".to_owned());
     }
     found
 }

@@ -68,11 +68,14 @@ pub(super) fn offer(folder: &Path) -> Result<(), CliError> {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let environment = Environment::of_process();
     let page = page_of(&folder, &environment).map_err(failed)?;
-    if page.trusted {
-        return Ok(());
-    }
-    output::note(&format!("You have not trusted {} yet.\n{}\n", folder.display(), page.lines().join("\n")));
-    if output::confirm("Trust this workspace? Otherwise agents ask before everything. [y/N] ")? {
+    let question = match (page.trusted, page.has_unknown_room) {
+        (true, false) => return Ok(()),
+        (true, true) => "Trust this, too? Otherwise the saved room is not opened. [y/N] ",
+        (false, _) => "Trust this workspace? Otherwise agents ask before everything. [y/N] ",
+    };
+    let whole = if page.trusted { "all of " } else { "" };
+    output::note(&format!("You have not trusted {whole}{} yet.\n{}\n", folder.display(), page.lines().join("\n")));
+    if output::confirm(question)? {
         page.accept(environment.config_folder()).map_err(failed)?;
     }
     Ok(())

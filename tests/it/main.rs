@@ -57,6 +57,7 @@ mod providers;
 #[cfg(feature = "window")]
 mod renaming;
 mod restricted;
+mod restricted_rooms;
 mod sampling;
 mod sandbox_modes;
 #[cfg(target_os = "linux")]
@@ -184,6 +185,7 @@ fn main() {
         prompting::trials,
         providers::trials,
         restricted::trials,
+        restricted_rooms::trials,
     ];
     let trials = modules.iter().flat_map(|trials| trials());
     #[cfg(target_os = "linux")]

@@ -156,7 +156,8 @@ pub fn wait_for_reply(worker: &Worker) -> Exchange {
             | GatewayEvent::PutBack(_)
             | GatewayEvent::Program(_)
             | GatewayEvent::Web(_)
-            | GatewayEvent::Slack(_) => {}
+            | GatewayEvent::Slack(_)
+            | GatewayEvent::TrustRead(_) => {}
             GatewayEvent::Finished { outcome, effort, .. } => return Exchange { outcome, live, pieces, calls, effort },
         }
     }

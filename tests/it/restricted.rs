@@ -28,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         other_words_of_what_is_trusted_are_no_news,
         an_agent_that_a_seen_one_starts_is_no_news,
         an_agent_that_one_starts_which_was_not_seen_waits_too,
+        what_is_allowed_for_always_in_a_room_is_trusted_in_the_next_one,
     ]
 }
 
@@ -35,13 +36,13 @@ const SCENE: &str = "name: Room\nseed: 5\nelements: []\nagents:\n  - { id: lead,
 const SCRIPT: &str = "agents:\n  lead:\n    - tools: [ { name: vfs_write, arguments: { path: artifacts/made.md, content: made } } ]\n    - text: Done.\ndefault: [ { text: Fine. } ]\n";
 
 /// A workspace as it comes from elsewhere, and the person's config folder.
-struct Foreign {
-    folder: TempDir,
-    config: TempDir,
+pub struct Foreign {
+    pub folder: TempDir,
+    pub config: TempDir,
 }
 
 impl Foreign {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub fn new(files: &[(&str, &str)]) -> Self {
         let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let always = [
             ("settings.yaml", "gateway: { provider: 'scripted:script.yaml' }\n"),
@@ -55,40 +56,40 @@ impl Foreign {
         Self { folder, config }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = workshop(self.path(), arguments);
         command.env_remove("WORKSHOP_TRUST").env("WORKSHOP_CONFIG_DIR", self.config.path());
         command
     }
 
     /// Returns the exit code, standard output and standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let done = self.command(arguments).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
     }
 
-    fn events(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+    pub fn events(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
         let (code, out, errors) = self.run(&[arguments, &["--events", "-"]].concat());
         (code, json_lines(&out), errors)
     }
 
-    fn made(&self) -> bool {
+    pub fn made(&self) -> bool {
         self.path().join("artifacts/made.md").exists()
     }
 }
 
-fn count(events: &[Value], kind: &str) -> usize {
+pub fn count(events: &[Value], kind: &str) -> usize {
     events.iter().filter(|event| event["type"] == kind).count()
 }
 
-const TASK: (&str, &str) = ("tasks/work.task.md", "## todo\n\n- [ ] A @lead \"Do it\"\n  id: t1\n");
-const RUN: [&str; 5] = ["run", "--for", "20s", "--speed", "max"];
-const GIVEN: [&str; 9] =
+pub const TASK: (&str, &str) = ("tasks/work.task.md", "## todo\n\n- [ ] A @lead \"Do it\"\n  id: t1\n");
+pub const RUN: [&str; 5] = ["run", "--for", "20s", "--speed", "max"];
+pub const GIVEN: [&str; 9] =
     ["run", "--agent", "lead", "--task", "Go", "--speed", "max", "--provider", "scripted:script.yaml"];
 
 fn a_foreign_workspace_asks_everything_and_starts_nothing() {
@@ -229,6 +230,8 @@ fn the_room_notices_that_it_is_trusted() {
     until("the work", &|| foreign.made());
     crate::program::signal("-INT", running.id());
     running.wait().unwrap();
+    let (code, out, errors) = foreign.run(&["replay", "last", "--verify"]);
+    assert!(code == 0 && out.contains("all equal"), "the decision is an input: {out}{errors}");
 }
 
 const RULES: (&str, &str) = ("storage/terminal-cmd-allowlist.yaml", "echo: true\n");
@@ -369,4 +372,25 @@ fn an_agent_that_one_starts_which_was_not_seen_waits_too() {
     assert!(foreign.path().join("agents/helper.md").exists());
     let (code, out, _) = foreign.run(&["trust"]);
     assert!(code == 4 && out.contains("agents/lead.md") && out.contains("agents/helper.md"), "{out}");
+}
+
+fn what_is_allowed_for_always_in_a_room_is_trusted_in_the_next_one() {
+    let safe = "---\nname: Lead\nsafety_mode: safe\nbehaviour: stationary\n---\nYou lead.\n";
+    let foreign = pulled(&[("agents/lead.md", safe)], &[]);
+    let (code, _, errors) = foreign.run(&GIVEN);
+    assert_eq!(code, 4, "{errors}");
+    let (_, out, _) = foreign.run(&["approvals", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    let id = listed["approvals"][0]["id"].as_str().unwrap_or_default().to_owned();
+    assert_eq!(foreign.run(&["approvals", "allow", &id, "--always"]).0, 0, "{out}");
+    let goes_on = ["run", "--until", "idle", "--speed", "max", "--provider", "scripted:script.yaml"];
+    let (code, _, errors) = foreign.run(&goes_on);
+    assert!(code == 0 && foreign.made(), "{code}: {errors}");
+    let settings = fs::read_to_string(foreign.path().join("settings.yaml")).unwrap();
+    assert!(settings.contains("vfs_write(artifacts/made.md)"), "{settings}");
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 0, "what the person allowed is trusted: {out}");
+    fs::remove_file(foreign.path().join("artifacts/made.md")).unwrap();
+    let (code, _, errors) = foreign.run(&GIVEN);
+    assert!(code == 0 && foreign.made(), "it is not asked again: {code}: {errors}");
 }

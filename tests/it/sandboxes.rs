@@ -26,7 +26,11 @@ use crate::sandbox_modes::{MODES, with_python};
 pub fn trials() -> Vec<Trial> {
     let cases = cases![the_table_of_what_programs_may_do_is_true];
     let cases = with_python("the table of what programs may do", cases);
-    let others = cases![the_table_is_in_the_documentation, the_system_shows_no_keys_of_the_workshop];
+    let others = cases![
+        the_table_is_in_the_documentation,
+        the_system_shows_no_keys_of_the_workshop,
+        keys_that_are_lost_at_the_start_are_named,
+    ];
     cases.into_iter().chain(others).collect()
 }
 
@@ -432,6 +436,28 @@ fn the_table_of_what_programs_may_do_is_true() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
+}
+
+fn keys_that_are_lost_at_the_start_are_named() {
+    let room = room("ls: true\n", &command_arguments("ls"));
+    let started = |process: &str, arguments: &str| {
+        // The shell becomes the program, so that both are the same process.
+        let handed_over = format!("export WORKSHOP_PRIVATE_VARIABLES=\"999999:{process}=OPENAI_API_KEY=ODD_TOKEN\"");
+        let script = format!("{handed_over}; exec \"$0\" {arguments}");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_workshop")]).current_dir(room.path());
+        command.stdin(Stdio::null()).env("WORKSHOP_TRUST", "1").env_remove("OPENAI_API_KEY");
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        text(&output.stdout) + &text(&output.stderr)
+    };
+    for arguments in ["doctor", "run --ticks 1 --speed max"] {
+        let shown = started("$$", arguments);
+        assert!(shown.contains("OPENAI_API_KEY, ODD_TOKEN did not arrive"), "{arguments}: {shown}");
+        assert!(shown.contains("keys.env"), "what to do: {arguments}: {shown}");
+        let shown = started("1", arguments);
+        assert!(!shown.contains("did not arrive"), "left from another process: {arguments}: {shown}");
+    }
 }
 
 fn the_system_shows_no_keys_of_the_workshop() {

@@ -133,7 +133,7 @@ impl TrustDecisions {
                 state.trust.note = Some(note_of(&problem));
             }
             (TrustDecision::Trust(_), Ok(page)) if !page.is_settled() => {
-                let text = changed_meanwhile(page.new.len());
+                let text = changed_meanwhile(&page);
                 if state.front.dialog() != Some(&Dialog::Trust) {
                     state.notify(&text, false);
                 }
@@ -178,11 +178,14 @@ fn close_page(state: &mut UiState) {
     }
 }
 
-fn changed_meanwhile(new: usize) -> String {
+fn changed_meanwhile(page: &TrustPage) -> String {
+    let wishes = (!page.new.is_empty()).then(|| count(page.new.len(), "wish", "wishes"));
+    let room = page.has_unknown_room.then(|| "a saved room".to_owned());
+    let came_in: Vec<String> = wishes.into_iter().chain(room).collect();
     format!(
         "You trusted exactly what was shown. The files changed in the meantime: {} came in, without effect until you \
          trust this, too.",
-        count(new, "wish", "wishes")
+        came_in.join(" and ")
     )
 }
 

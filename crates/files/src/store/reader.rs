@@ -90,6 +90,12 @@ impl Reader {
         runs.into_iter().map(|run| self.bounded(run)).collect()
     }
 
+    /// Returns the ids of the newest runs, newest first.
+    pub fn newest_run_ids(&self, at_most: usize) -> Result<Vec<Id>, StoreError> {
+        let sql = format!("SELECT id FROM runs ORDER BY number DESC LIMIT {at_most}");
+        self.all(&sql, &[], |row| Ok(row.get::<_, String>(0)?.into()))
+    }
+
     /// Opens a database that was set aside, whatever its state.
     pub fn open_quarantined(path: &Path) -> Result<Self, StoreError> {
         Ok(Self { connection: db::read_as_it_is(path)?, path: path.to_owned() })

@@ -92,13 +92,14 @@ pub(super) fn copy_readable(from: &Connection, into: &mut Connection) -> Result<
     Ok(salvaged)
 }
 
-/// Adds a run for records whose run was lost.
+/// Adds a run for records whose run was lost. Nobody can know its id beforehand: a person who accepts what was saved by a
+/// lost run accepts this one.
 fn insert_placeholder_runs(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "INSERT INTO runs (number, id, scene, seed, started_ms, first_seq, first_tick, last_tick, ended_ms, end_reason, \
              thinned) \
-         SELECT run, 'r-lost-' || run, '', 0, min(time_ms), min(seq), min(tick), max(tick), max(time_ms), \
-             'what this run was is lost', 1 \
+         SELECT run, 'r-lost-' || run || '-' || lower(hex(randomblob(8))), '', 0, min(time_ms), min(seq), min(tick), \
+             max(tick), max(time_ms), 'what this run was is lost', 1 \
          FROM events WHERE run NOT IN (SELECT number FROM runs) GROUP BY run",
     )
 }

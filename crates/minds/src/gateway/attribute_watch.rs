@@ -206,6 +206,7 @@ impl Drop for WatchedProgram {
         if files.try_lock().is_ok_and(|files| !files.programs.contains_key(&number)) {
             return;
         }
+        // The runtime may be shutting down, and would drop this unseen: a thread of its own outlives it.
         let end = move || files.blocking_lock().remove(number, &listener);
         if let Err(error) = std::thread::Builder::new().name("guarded files".into()).spawn(end) {
             tracing::warn!("guarded files could not be compared: {error}");

@@ -18,6 +18,7 @@ use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::slack::{SlackCommand, SlackTraffic};
+use super::trust_following::{TrustCommand, TrustTraffic};
 use super::web::WebCommand;
 use super::worker::{SendError, SimulatedFactories, Worker};
 use super::worker_call::{BridgedCall, CallTraffic};
@@ -66,6 +67,8 @@ pub struct WorkerBridge {
     calls: CallTraffic,
     /// The messages to and from Slack.
     slack: SlackTraffic,
+    /// The messages about what the person trusts.
+    trust: TrustTraffic,
     /// What was put back of guarded files and is not in the world yet.
     put_back: VecDeque<AttributesPutBack>,
     /// Finished activations that the worker was not notified of yet.
@@ -106,6 +109,7 @@ impl WorkerBridge {
             self.servers.lost();
             self.calls.lost();
             self.slack.lost();
+            self.trust.lost();
         }
         match Worker::start(environment.clone(), factories.clone()) {
             Ok(worker) => {
@@ -216,6 +220,7 @@ impl WorkerBridge {
             GatewayEvent::Program(ended) => self.traffic::<ProgramCommand>().receive(ended),
             GatewayEvent::Web(answered) => self.traffic::<WebCommand>().receive(answered),
             GatewayEvent::Slack(event) => self.slack.receive(event),
+            GatewayEvent::TrustRead(trust) => self.trust.receive(trust),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
                 let Some(sent) = self.at_worker.remove(&id) else {
@@ -333,6 +338,17 @@ impl WorkerBridge {
             }
             Err(SendError::Full | SendError::Dead) => Err(command),
         }
+    }
+
+    /// Returns the messages about what the person trusts.
+    pub(super) fn trust(&mut self) -> &mut TrustTraffic {
+        &mut self.trust
+    }
+
+    /// Sends a command about what the person trusts; `false` if the queue is full.
+    pub(super) fn send_trust(&self, command: &TrustCommand) -> bool {
+        let sent = self.worker.as_ref().map(|worker| worker.send(GatewayCommand::Trust(command.clone())));
+        matches!(sent, Some(Ok(())))
     }
 
     /// Sends a command to MCP servers; returns it if the queue is full.

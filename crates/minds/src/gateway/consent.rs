@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::origin::Origin;
-use super::personal_files::{read_small, write_private};
+use super::personal_files::{Turn, read_small};
 use crate::base::Problem;
 use crate::text::yaml;
 
@@ -37,17 +37,18 @@ pub fn allow(config_folder: Option<&Path>, workspace: &Path, url: &str) -> Resul
         let remedy = "set WORKSHOP_CONFIG_DIR to a folder that you own";
         return Err(Problem::error(FILE, "no folder for personal files was found on this computer", remedy));
     };
+    let unkept = |error: &dyn std::fmt::Display| {
+        let what = format!("cannot be written: {error}");
+        Problem::error(file.display().to_string(), what, "check that the folder is writable")
+    };
+    let turn = Turn::take(&file).map_err(|error| unkept(&error))?;
     let mut allowed = read(&file)?;
     let of_workspace = allowed.entry(name_of(workspace)).or_default();
     if !of_workspace.iter().any(|known| Origin::of(known).as_ref() == Some(&origin)) {
         of_workspace.push(origin.to_string());
     }
-    let unkept = |error: &dyn std::fmt::Display| {
-        let what = format!("cannot be written: {error}");
-        Problem::error(file.display().to_string(), what, "check that the folder is writable")
-    };
     let text = serde_yaml::to_string(&allowed).map_err(|error| unkept(&error))?;
-    write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
+    turn.write(&format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
     Ok((origin, file))
 }
 

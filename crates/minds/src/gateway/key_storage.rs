@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::keys::{Environment, Secret};
-use super::personal_files::{MAX_FILE_BYTES, write_private};
+use super::personal_files::{MAX_FILE_BYTES, Turn};
 use crate::base::Problem;
 use crate::safe_fs::read_text;
 
@@ -24,7 +24,7 @@ pub fn keep_key(environment: &Environment, name: &str, key: &Secret) -> Result<P
     if key.is_empty() || key.len() > MAX_KEY_BYTES || key.contains(is_odd) {
         return Err(Problem::error(place, "that is not a key", "paste only the key, as the provider shows it"));
     }
-    let written = read(&file).and_then(|text| write_private(&file, &with(&text, name, key)));
+    let written = Turn::take(&file).and_then(|turn| turn.write(&with(&read(&file)?, name, key)));
     written.map_err(|error| {
         let remedy = format!("check that the folder is writable, or set {name} in the environment");
         Problem::error(&place, format!("the key could not be saved: {error}"), remedy)

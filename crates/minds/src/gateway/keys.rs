@@ -224,9 +224,11 @@ impl Keys {
     }
 }
 
-/// Returns the problems of the files with the person's keys.
+/// Returns the problems with the person's keys: of their files, and of the environment of this process.
 pub fn key_problems(environment: &Environment) -> Vec<Problem> {
-    Keys::load(environment).1
+    let mut problems = Keys::load(environment).1;
+    problems.extend(private_variables::problems());
+    problems
 }
 
 #[cfg(unix)]

@@ -10,9 +10,11 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent};
+use super::trust_following::TrustCommand;
 use super::web::{WebAnswered, WebCommand};
 use crate::base::{Id, RequestId};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
+use crate::workspace::WorkspaceTrust;
 
 /// The free capacity below which pieces of text wait, because the ends of answers must always find room.
 const ROOM_FOR_ENDS: usize = 512;
@@ -44,6 +46,8 @@ pub enum GatewayCommand {
     Web(WebCommand),
     /// A command for Slack.
     Slack(SlackCommand),
+    /// A command about the person's file about the workspace.
+    Trust(TrustCommand),
     /// An activation has ended: a coding agent that works on it is stopped, and its session is closed.
     WorkOver {
         /// The activation.
@@ -99,6 +103,8 @@ pub enum GatewayEvent {
     Web(WebAnswered),
     /// An event of Slack.
     Slack(SlackEvent),
+    /// What the person trusts of the workspace, read from their file.
+    TrustRead(WorkspaceTrust),
     /// A request has ended.
     Finished {
         /// The id of the request.

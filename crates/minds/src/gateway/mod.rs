@@ -92,6 +92,7 @@ pub mod slack;
 mod slack_systems;
 pub mod supervisor;
 pub mod tool_call_assembly;
+mod trust_following;
 pub mod trusted_workspaces;
 pub mod unconfined;
 pub mod user_overrides;
@@ -219,6 +220,7 @@ pub fn plugin(app: &mut App) {
         Tick,
         (
             dispatch::collect,
+            trust_following::collect,
             (
                 servers::collect,
                 attribute_notices::collect,
@@ -263,7 +265,7 @@ pub fn plugin(app: &mut App) {
             slack_systems::dispatch,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
-            trusted_workspaces::follow_trust_file,
+            trust_following::follow,
             dispatch::count_exchanges,
         )
             .chain()

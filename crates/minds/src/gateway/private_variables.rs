@@ -8,9 +8,13 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 use super::process::USUAL_VARIABLES;
 use super::redaction::Redactor;
+use crate::base::Problem;
 
 /// The variables that were taken out of the environment.
 static TAKEN: OnceLock<BTreeMap<OsString, OsString>> = OnceLock::new();
+
+/// The problems with taking them.
+static PROBLEMS: OnceLock<Vec<Problem>> = OnceLock::new();
 
 /// The last words of names whose values are secrets.
 const SECRET_WORDS: [&str; 12] = [
@@ -98,6 +102,12 @@ fn is_private(name: &str, value: &str) -> bool {
     !value.is_empty() && (is_named_so || looks_so())
 }
 
+/// Returns the problems with taking keys and passwords out of the environment: which of them were lost, or can still be
+/// read by other programs.
+pub fn problems() -> Vec<Problem> {
+    PROBLEMS.get().cloned().unwrap_or_default()
+}
+
 /// Takes keys and passwords out of the environment with which this process shows itself to others, and keeps other
 /// processes of the same user from reading its memory. Called first of all; may start this program once more in this
 /// process. Where the system does not support that, everything stays as it is.
@@ -119,9 +129,10 @@ mod system {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-    use super::{TAKEN, is_private};
+    use super::{PROBLEMS, TAKEN, is_private};
+    use crate::base::Problem;
 
-    /// The variable with the number of the file that holds the variables.
+    /// The variable with the number of the file that holds the variables, the id of this process and their names.
     const HANDED_OVER: &str = "WORKSHOP_PRIVATE_VARIABLES";
     /// The name of that file, which only exists in memory.
     const NAME: &str = "workshop-private-variables";
@@ -129,10 +140,13 @@ mod system {
     pub(super) fn take_from_environment() {
         // If that is not permitted, the variables are out of the environment nevertheless.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        // The variable may be left from a workshop that started this process: then its file is none of ours, or closed.
-        if let Some(variables) = std::env::var_os(HANDED_OVER).and_then(|number| received(&number).ok()) {
+        let handed_over = std::env::var_os(HANDED_OVER).and_then(|text| HandedOver::parse(&text));
+        // The variable may be left from a workshop that started this process.
+        if let Some(handed_over) = handed_over.filter(|handed_over| handed_over.process == std::process::id()) {
+            let (variables, problems) = handed_over.receive();
             // This is the only call in this process.
             let _ = TAKEN.set(variables);
+            let _ = PROBLEMS.set(problems);
             return;
         }
         let private: Vec<(OsString, OsString)> = std::env::vars_os()
@@ -161,21 +175,85 @@ mod system {
         let mut file = File::from(memfd_create(NAME, MemfdFlags::ALLOW_SEALING)?);
         file.write_all(&text)?;
         is_ours(&path_of(file.as_raw_fd()))?;
-        command.env(HANDED_OVER, file.as_raw_fd().to_string());
+        let names = private.iter().map(|(name, _)| name.clone()).collect();
+        let handed_over = HandedOver { number: file.as_raw_fd(), process: std::process::id(), names };
+        command.env(HANDED_OVER, handed_over.text());
         Err(command.exec())
     }
 
-    /// Reads the variables that were handed over, and leaves nothing of them behind.
-    fn received(number: &OsStr) -> io::Result<BTreeMap<OsString, OsString>> {
-        let path = path_of(number.to_string_lossy().parse().map_err(io::Error::other)?);
+    /// The variables that this program handed over to itself before it was started once more.
+    struct HandedOver {
+        /// The number of the open file.
+        number: i32,
+        /// The process, which stays the same.
+        process: u32,
+        /// The names of the variables.
+        names: Vec<OsString>,
+    }
+
+    impl HandedOver {
+        fn text(&self) -> OsString {
+            let mut text = OsString::from(format!("{}:{}", self.number, self.process));
+            for name in &self.names {
+                // No name of a variable contains this sign.
+                text.push("=");
+                text.push(name);
+            }
+            text
+        }
+
+        fn parse(text: &OsStr) -> Option<Self> {
+            let mut parts = text.as_bytes().split(|byte| *byte == b'=');
+            let (number, process) = std::str::from_utf8(parts.next()?).ok()?.split_once(':')?;
+            let names = parts.map(|name| OsStr::from_bytes(name).to_owned()).collect();
+            Some(Self { number: number.parse().ok()?, process: process.parse().ok()?, names })
+        }
+
+        /// Reads the variables, and leaves nothing of them behind. Also returns the problems with that: without its
+        /// keys, the program would use no model, or another one.
+        fn receive(&self) -> (BTreeMap<OsString, OsString>, Vec<Problem>) {
+            let mut problems = Vec::new();
+            let (variables, failure) = match received(self.number) {
+                Ok((variables, emptied)) => {
+                    problems.extend(emptied.err().map(|error| left_behind(&error)));
+                    (variables, None)
+                }
+                Err(error) => (BTreeMap::new(), Some(error)),
+            };
+            let lost: Vec<_> = self.names.iter().filter(|name| !variables.contains_key(*name)).collect();
+            if !lost.is_empty() {
+                let names: Vec<_> = lost.iter().map(|name| name.to_string_lossy()).collect();
+                let why = failure.map_or_else(String::new, |error| format!(": {error}"));
+                let what = format!(
+                    "{} did not arrive when this program took keys out of its environment, so it works without \
+                     them{why}",
+                    names.join(", ")
+                );
+                let remedy = "start workshop again, or put the keys into keys.env in your config folder";
+                problems.push(Problem::error("environment", what, remedy));
+            }
+            (variables, problems)
+        }
+    }
+
+    /// The problem that the variables can still be read in the file that handed them over.
+    fn left_behind(error: &io::Error) -> Problem {
+        let what = format!("your keys from the environment can be read by programs that agents start: {error}");
+        let remedy = "close workshop and start it again; put the keys into keys.env in your config folder";
+        Problem::error("environment", what, remedy)
+    }
+
+    /// Reads the variables that were handed over, and then empties the file. Also returns whether that worked.
+    fn received(number: i32) -> io::Result<(BTreeMap<OsString, OsString>, io::Result<()>)> {
+        let path = path_of(number);
         is_ours(&path)?;
         let mut file = OpenOptions::new().read(true).write(true).open(&path)?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         // Programs that are started here inherit the file: it is empty and stays so.
-        file.set_len(0)?;
-        fcntl_add_seals(&file, SealFlags::GROW | SealFlags::SHRINK | SealFlags::WRITE | SealFlags::SEAL)?;
-        Ok(parsed(&text))
+        let seals = SealFlags::GROW | SealFlags::SHRINK | SealFlags::WRITE | SealFlags::SEAL;
+        let emptied = file.set_len(0).and_then(|()| Ok(fcntl_add_seals(&file, seals)?));
+        Ok((parsed(&text), emptied))
     }
 
     fn path_of(number: i32) -> String {
@@ -210,12 +288,64 @@ mod system {
             assert_eq!(read, expected);
         }
 
+        /// A file as one is handed over.
+        fn memory_file(text: &[u8]) -> File {
+            let mut file = File::from(memfd_create(NAME, MemfdFlags::ALLOW_SEALING).expect("memory files can be made"));
+            file.write_all(text).expect("it can be written");
+            file
+        }
+
+        fn handed_over(number: i32, names: &[&str]) -> HandedOver {
+            let names = names.iter().map(OsString::from).collect();
+            let text = HandedOver { number, process: std::process::id(), names }.text();
+            HandedOver::parse(&text).expect("what is written can be read")
+        }
+
         #[test]
         fn only_a_file_of_this_program_is_read() {
             let file = tempfile::tempfile().expect("a temporary file can be made");
-            for number in [file.as_raw_fd().to_string().as_str(), "0", "999999", "-1", "x"] {
-                assert!(received(OsStr::new(number)).is_err(), "{number}");
+            for number in [file.as_raw_fd(), 0, 999_999, -1] {
+                assert!(received(number).is_err(), "{number}");
             }
+            for odd in ["", "7", "x:1", "7:", ":7", "7:x=A", "=A"] {
+                assert!(HandedOver::parse(OsStr::new(odd)).is_none(), "{odd}");
+            }
+        }
+
+        #[test]
+        fn variables_that_are_handed_over_arrive_and_leave_nothing_behind() {
+            let file = memory_file(b"A_KEY=one=two\0B_TOKEN=three\0");
+            let (variables, problems) = handed_over(file.as_raw_fd(), &["A_KEY", "B_TOKEN"]).receive();
+            assert_eq!((variables.len(), problems), (2, Vec::new()));
+            assert_eq!(variables.get(OsStr::new("A_KEY")), Some(&OsString::from("one=two")));
+            assert_eq!(file.metadata().expect("it is open").len(), 0);
+        }
+
+        #[test]
+        fn each_variable_that_is_lost_is_named_with_what_to_do() {
+            let other = tempfile::tempfile().expect("a temporary file can be made");
+            let (whole, half) = (memory_file(b""), memory_file(b"A_KEY=one\0B_TO"));
+            let closed = 999_999;
+            for (number, lost, kept) in [
+                (closed, vec!["A_KEY", "B_TOKEN"], 0),
+                (other.as_raw_fd(), vec!["A_KEY", "B_TOKEN"], 0),
+                (whole.as_raw_fd(), vec!["A_KEY", "B_TOKEN"], 0),
+                (half.as_raw_fd(), vec!["B_TOKEN"], 1),
+            ] {
+                let (variables, problems) = handed_over(number, &["A_KEY", "B_TOKEN"]).receive();
+                assert_eq!((variables.len(), problems.len()), (kept, 1), "{problems:?}");
+                let Problem { what, remedy, .. } = &problems[0];
+                assert!(what.starts_with(&lost.join(", ")) && remedy.contains("keys.env"), "{what}; {remedy}");
+            }
+        }
+
+        #[test]
+        fn a_file_that_cannot_be_emptied_is_told_and_its_variables_are_kept() {
+            let file = memory_file(b"A_KEY=one\0");
+            fcntl_add_seals(&file, SealFlags::SHRINK).expect("it can be sealed");
+            let (variables, problems) = handed_over(file.as_raw_fd(), &["A_KEY"]).receive();
+            assert_eq!((variables.len(), problems.len()), (1, 1));
+            assert!(problems[0].what.contains("can be read by programs"), "{}", problems[0].what);
         }
     }
 }

@@ -25,6 +25,7 @@ use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswe
 use super::retry::Attempts;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackWork};
+use super::trust_following::{FollowedTrust, TrustCommand};
 use super::vendor_call::{Call, answer};
 use super::web::{WebAnswered, WebCommand};
 use crate::base::{Problem, RequestId};
@@ -35,8 +36,9 @@ use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 const COMMANDS: usize = 4096;
 /// The capacity of the event queue.
 const EVENTS: usize = 1024;
-/// The interval at which the file of keys is checked while there are no requests.
-const LOOK_AT_KEYS: Duration = Duration::from_secs(1);
+/// The interval at which the person's file about the workspace is checked, and, while there are no requests, the file
+/// of keys.
+const LOOK_AT_FILES: Duration = Duration::from_secs(1);
 /// How long the worker may take to stop.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
@@ -89,6 +91,7 @@ impl Worker {
             programs: Stoppable::default(),
             web: Stoppable::default(),
             slack: SlackWork::default(),
+            trust: None,
             agents: AgentPool::telling(put_back),
         };
         thread::Builder::new().name("gateway".into()).spawn(move || {
@@ -164,6 +167,8 @@ struct WorkerState {
     web: Stoppable,
     /// The state of Slack.
     slack: SlackWork,
+    /// The person's file about the workspace, if the room follows it.
+    trust: Option<FollowedTrust>,
     /// The running coding agents.
     agents: AgentPool,
 }
@@ -180,7 +185,8 @@ fn listener(events: &Sender<GatewayEvent>) -> PutBackListener {
 impl WorkerState {
     fn work(mut self, commands: &Receiver<GatewayCommand>) {
         loop {
-            let command = match commands.recv_timeout(LOOK_AT_KEYS) {
+            let patience = self.look_at_trust();
+            let command = match commands.recv_timeout(patience) {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
                     // Requests that failed for lack of a key are sent again when there is one, but only on demand.
@@ -209,6 +215,7 @@ impl WorkerState {
                 GatewayCommand::Program(command) => self.take_program(command),
                 GatewayCommand::Web(command) => self.ask_web(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
+                GatewayCommand::Trust(command) => self.take_trust(command),
                 GatewayCommand::WorkOver { work } => {
                     if let Some(runtime) = &self.runtime {
                         self.agents.end_work(runtime.handle(), &work);
@@ -418,6 +425,32 @@ impl WorkerState {
             McpCommand::Release { .. } | McpCommand::Cancel { .. } | McpCommand::Answer { .. } => return,
         };
         self.finish(GatewayEvent::Mcp(event));
+    }
+
+    /// Reports what the person trusts if their file has changed, as often as it is checked. Returns how long to wait for
+    /// commands.
+    fn look_at_trust(&mut self) -> Duration {
+        let Some(followed) = &mut self.trust else { return LOOK_AT_FILES };
+        if followed.due_in(LOOK_AT_FILES).is_zero() {
+            if !has_room(&self.events) {
+                followed.put_off();
+            } else if let Some(trust) = followed.look() {
+                self.finish(GatewayEvent::TrustRead(trust));
+            }
+        }
+        self.trust.as_ref().map_or(LOOK_AT_FILES, |followed| followed.due_in(LOOK_AT_FILES))
+    }
+
+    /// Follows the person's file about the workspace, or adds to it.
+    fn take_trust(&mut self, command: TrustCommand) {
+        match command {
+            TrustCommand::Follow(file) => self.trust = Some(FollowedTrust::new(file)),
+            TrustCommand::Add(added) => {
+                if let Some(trust) = self.trust.as_mut().and_then(|followed| followed.add(&added)) {
+                    self.finish(GatewayEvent::TrustRead(trust));
+                }
+            }
+        }
     }
 
     fn runtime(&mut self) -> std::io::Result<tokio::runtime::Handle> {

@@ -17,6 +17,9 @@ use crate::workspace::trust::Widening;
 /// The maximum number of wishes that a summary names.
 const MAX_NAMED: usize = 8;
 
+/// The place of the saved room among what would start by itself.
+pub const SAVED_ROOM: &str = ".workshop";
+
 /// Something that would start by itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SelfStarter {
@@ -41,6 +44,12 @@ pub struct TrustPage {
     pub starts: Vec<SelfStarter>,
     /// The files that cannot be read, so that what they want is unknown.
     pub unreadable: Vec<String>,
+    /// Whether it has a saved room with runs that this program did not begin here and that the person has not accepted:
+    /// it is not continued, even in a workspace that they trust.
+    pub has_unknown_room: bool,
+    /// The newest runs in the saved room when the page was read, the newest first.
+    #[serde(skip)]
+    pub runs: Vec<String>,
     /// The texts of the files with code, by path, as they were when the page was read.
     #[serde(skip)]
     pub code: BTreeMap<String, String>,
@@ -81,7 +90,12 @@ const TITLES: [(&str, fn(&Widening) -> bool); 6] = [
 impl TrustPage {
     /// Whether the person has nothing to decide.
     pub fn is_settled(&self) -> bool {
-        self.trusted && self.new.is_empty()
+        self.trusted && !self.has_news()
+    }
+
+    /// Whether something waits that the person has not seen, if they trust the workspace.
+    fn has_news(&self) -> bool {
+        !self.new.is_empty() || self.has_unknown_room
     }
 
     /// What is shown: of a trusted workspace, only what is new.
@@ -96,13 +110,16 @@ impl TrustPage {
 
     /// What the workspace permits itself and whether the person has allowed it, in one sentence.
     pub fn summary(&self) -> String {
-        let shown = if self.trusted && !self.new.is_empty() { &self.new } else { &self.wants };
+        let shown = if self.trusted && self.has_news() { &self.new } else { &self.wants };
         let mut named: Vec<String> = shown.iter().take(MAX_NAMED).map(|widening| safe(&widening.key)).collect();
+        if self.trusted && self.has_unknown_room {
+            named.push("its saved room".to_owned());
+        }
         if shown.len() > MAX_NAMED {
             named.push(format!("{} more", shown.len() - MAX_NAMED));
         }
         let named = if named.is_empty() { "nothing".to_owned() } else { named.join(", ") };
-        match (self.trusted, self.new.is_empty()) {
+        match (self.trusted, !self.has_news()) {
             (true, true) => format!("you trust it; it permits itself {named}"),
             (true, false) => format!("you trust it, except for what is new and has no effect yet: {named}"),
             (false, _) => {
@@ -114,7 +131,7 @@ impl TrustPage {
 
     /// Trusts the workspace with exactly what the page shows. Returns the path of the person's file.
     pub fn accept(&self, config_folder: Option<&Path>) -> Result<PathBuf, Problem> {
-        trusted_workspaces::trust(config_folder, &self.folder, self.wants.iter().cloned())
+        trusted_workspaces::trust(config_folder, &self.folder, self.wants.iter().cloned(), &self.runs)
     }
 
     /// The parts of the page.
@@ -126,21 +143,15 @@ impl TrustPage {
             let section = sections.iter_mut().find(|section| section.title == *title);
             section.into_iter().for_each(|section| section.entries.push(self.entry(widening)));
         }
-        if !self.trusted {
-            let is_listed = |starter: &&SelfStarter| {
-                let mut wants = self.wants.iter().filter(|widening| widening.starts_by_itself());
-                wants.any(|widening| widening.place == starter.place)
-            };
-            let others = self.starts.iter().filter(|starter| !is_listed(starter)).map(|starter| TrustEntry {
-                place: starter.place.clone(),
-                words: starter.what.clone(),
-                meaning: String::new(),
-                code: None,
-            });
-            let (title, _) = TITLES[1];
-            let section = sections.iter_mut().find(|section| section.title == title);
-            section.into_iter().for_each(|section| section.entries.extend(others.clone()));
-        }
+        let others = self.waiting_starts().map(|starter| TrustEntry {
+            place: starter.place.clone(),
+            words: starter.what.clone(),
+            meaning: String::new(),
+            code: None,
+        });
+        let (title, _) = TITLES[1];
+        let section = sections.iter_mut().find(|section| section.title == title);
+        section.into_iter().for_each(|section| section.entries.extend(others.clone()));
         let unreadable = self.unreadable.iter().map(|path| TrustEntry {
             place: path.clone(),
             words: "cannot be read, so what it wants is unknown".to_owned(),
@@ -150,6 +161,16 @@ impl TrustPage {
         sections.push(TrustSection { title: "Files that cannot be read", entries: unreadable.collect() });
         sections.retain(|section| !section.entries.is_empty());
         sections
+    }
+
+    /// What waits to start by itself, besides the wishes: everything in a workspace that is not trusted.
+    fn waiting_starts(&self) -> impl Iterator<Item = &SelfStarter> + Clone {
+        let is_listed = |starter: &&SelfStarter| {
+            let mut wants = self.wants.iter().filter(|widening| widening.starts_by_itself());
+            wants.any(|widening| widening.place == starter.place)
+        };
+        let waits = |starter: &&SelfStarter| !self.trusted || (self.has_unknown_room && starter.place == SAVED_ROOM);
+        self.starts.iter().filter(move |starter| waits(starter) && !is_listed(starter))
     }
 
     fn entry(&self, widening: &Widening) -> TrustEntry {
@@ -177,7 +198,7 @@ impl TrustPage {
         if !self.trusted && self.starts.is_empty() && !self.wants.iter().any(Widening::starts_by_itself) {
             lines.push("Nothing would start by itself.".to_owned());
         }
-        if self.trusted && !self.new.is_empty() {
+        if self.trusted && self.has_news() {
             lines.push(format!("Trusted before: {}.", self.trusted_before()));
         }
         lines
@@ -185,7 +206,7 @@ impl TrustPage {
 
     /// What the page is about, in a sentence or before a colon.
     pub fn heading(&self) -> &'static str {
-        match (self.trusted, self.shown().is_empty()) {
+        match (self.trusted, self.shown().is_empty() && !(self.trusted && self.has_unknown_room)) {
             (true, true) => "It wants nothing that you have not allowed.",
             (true, false) => "New since you trusted it, without effect until you do again:",
             (false, true) => "It wants nothing to be allowed.",
@@ -213,6 +234,8 @@ mod tests {
             new: wants[trusted.unwrap_or(0)..].to_vec(),
             starts: vec![SelfStarter { place: "tasks/a.task.md".into(), what: "the task “Do it”".into() }],
             unreadable: Vec::new(),
+            has_unknown_room: false,
+            runs: Vec::new(),
             code: BTreeMap::new(),
         }
     }
@@ -253,6 +276,22 @@ mod tests {
         let known = trusted_workspaces::load(Some(config.path()), &page.folder).expect("it can be read");
         let trust = known.trust();
         assert!(trust.allows(&wants()[0]) && trust.allows(&wants()[1]) && !trust.allows(&wants()[2]));
+    }
+
+    #[test]
+    fn a_saved_room_that_came_in_is_news_in_a_trusted_workspace_and_accepting_it_settles_that() {
+        let config = tempfile::tempdir().expect("a temporary folder can be made");
+        let saved = SelfStarter { place: SAVED_ROOM.into(), what: "the saved room".into() };
+        let starts = [page(&[], None).starts, vec![saved]].concat();
+        let runs = vec!["r-2".to_owned(), "r-1".to_owned()];
+        let page = TrustPage { starts, has_unknown_room: true, runs, ..page(&wants(), Some(3)) };
+        assert!(!page.is_settled() && page.summary().contains("its saved room"), "{}", page.summary());
+        let lines = page.lines().join("\n");
+        assert!(lines.contains("New since you trusted it") && lines.contains(".workshop: the saved room"), "{lines}");
+        assert!(!lines.contains("the task") && lines.contains("Trusted before: 3."), "{lines}");
+        page.accept(Some(config.path())).expect("it can be saved");
+        let known = trusted_workspaces::load(Some(config.path()), &page.folder).expect("it can be read");
+        assert_eq!(known.known_runs(), Some(&["r-1".to_owned(), "r-2".to_owned()][..]));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::consent::name_of;
 use super::super::keys::Environment;
-use super::super::personal_files::{read_small, write_private};
+use super::super::personal_files::{Turn, read_small};
 use super::{loaded_files, named_files};
 use crate::agent::McpServer;
 use crate::base::Problem;
@@ -110,9 +110,9 @@ pub(in crate::gateway) fn of(config_folder: Option<&Path>, workspace: Option<&Pa
 
 /// Allows a workspace to use exactly this server. Returns the path of the file.
 fn allow_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
+    let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
+    let loaded = Some(loaded_hash(server, workspace));
     let file = change(config_folder, workspace, |allowed| {
-        let (name, what, hash) = (server.label(), server.shown(), hash(server, workspace));
-        let loaded = Some(loaded_hash(server, workspace));
         allowed.retain(|one| one.name != name);
         allowed.push(Allowed { name, what, hash, loaded });
         let more = allowed.len().saturating_sub(MAX_SERVERS);
@@ -179,7 +179,7 @@ fn write_code_list(list: &Path, code: &BTreeMap<String, String>) -> std::io::Res
         };
     }
     let text = serde_yaml::to_string(&listed(code)).map_err(std::io::Error::other)?;
-    write_private(list, &text)
+    Turn::take(list)?.write(&text)
 }
 
 fn forbid_in(config_folder: Option<&Path>, workspace: &Path, server: &McpServer) -> Result<PathBuf, Problem> {
@@ -196,15 +196,16 @@ fn change(
         let remedy = "set WORKSHOP_CONFIG_DIR to a folder that you own";
         return Err(Problem::error(FILE, "no folder for personal files was found on this computer", remedy));
     };
-    let mut all = read(&file)?;
-    change(all.entry(name_of(workspace)).or_default());
-    all.retain(|_, allowed| !allowed.is_empty());
     let unkept = |error: &dyn std::fmt::Display| {
         let what = format!("cannot be written: {error}");
         Problem::error(file.display().to_string(), what, "check that the folder is writable")
     };
+    let turn = Turn::take(&file).map_err(|error| unkept(&error))?;
+    let mut all = read(&file)?;
+    change(all.entry(name_of(workspace)).or_default());
+    all.retain(|_, allowed| !allowed.is_empty());
     let text = serde_yaml::to_string(&all).map_err(|error| unkept(&error))?;
-    write_private(&file, &format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
+    turn.write(&format!("{HEAD}{text}")).map_err(|error| unkept(&error))?;
     Ok(file)
 }
 

@@ -139,6 +139,11 @@ fn without_page(ui: &mut Ui, view: &TrustView, commands: &mut Vec<Command>) -> O
 /// What the page is about.
 fn about(page: &TrustPage) -> String {
     match (page.trusted, page.shown().is_empty()) {
+        (true, true) if page.has_unknown_room => texts::SAVED_ROOM.to_owned(),
+        (true, false) if page.has_unknown_room => {
+            let difference = texts::difference(page.new.len(), page.trusted_before());
+            format!("{difference} {}", texts::SAVED_ROOM)
+        }
         (true, true) => format!("{} {}", texts::trusted_wishes(page.wants.len()), texts::SETTLED),
         (true, false) => texts::difference(page.new.len(), page.trusted_before()),
         (false, true) if page.starts.is_empty() => texts::WANTS_NOTHING.to_owned(),
@@ -191,13 +196,18 @@ fn buttons(
             return;
         }
         if !page.is_settled() {
-            let label = texts::trust(page.shown().len());
+            let label = match (page.trusted && page.has_unknown_room, page.new.is_empty()) {
+                (true, true) => texts::TRUST_SAVED_ROOM.to_owned(),
+                (true, false) => texts::TRUST_ALL.to_owned(),
+                (false, _) => texts::trust(page.shown().len()),
+            };
             if is_pressed(&widgets::primary(ui, true, &label, theme)) {
                 commands.push(Command::TrustWorkspace(page.clone()));
             }
         }
         let close = match (page.trusted, page.is_settled()) {
             (_, true) => texts::CLOSE,
+            (true, false) if page.new.is_empty() => texts::LEAVE_CLOSED,
             (true, false) => texts::LEAVE_WITHOUT_EFFECT,
             (false, _) => texts::KEEP_RESTRICTED,
         };

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::visible_text::original;
-use crate::desk::trust_page::SelfStarter;
+use crate::desk::trust_page::{SAVED_ROOM, SelfStarter};
 use crate::ui::UiState;
 use crate::ui::shell::dialogs::dialogs_ui;
 use crate::ui::state::{Dialog, TrustNote};
@@ -33,6 +33,8 @@ fn page(wants: Vec<Widening>, before: Option<usize>) -> TrustPage {
         wants,
         starts: vec![SelfStarter { place: "tasks/a.task.md".into(), what: "the task “Do it”".into() }],
         unreadable: vec!["agents/odd.md".into()],
+        has_unknown_room: false,
+        runs: Vec::new(),
         code: BTreeMap::from([("agents/ada/modules/clock.ts".to_owned(), "export default {\u{202e}};\n".to_owned())]),
     }
 }
@@ -99,6 +101,26 @@ fn of_a_trusted_workspace_only_the_difference_is_shown_and_the_rest_is_counted()
     click(&mut window, "Revoke trust");
     let expected = [Command::TrustWorkspace(page), Command::RevokeTrust("/home/room".into())];
     assert_eq!(window.state().commands, expected);
+}
+
+#[test]
+fn a_saved_room_that_came_into_a_trusted_workspace_is_shown_and_can_be_trusted() {
+    let with_room = |before| {
+        let mut page = page(wishes(), Some(before));
+        page.starts.push(SelfStarter { place: SAVED_ROOM.into(), what: "the saved room".into() });
+        TrustPage { has_unknown_room: true, ..page }
+    };
+    let (mut window, page) = showing(with_room(3));
+    assert!(window.query_by_label_contains("It is not opened until you trust it").is_some());
+    assert!(window.query_all_by_label("the saved room").next().is_some());
+    assert!(window.query_by_label("the task “Do it”").is_none(), "tasks start as usual");
+    assert!(window.query_by_label("Leave it closed").is_some());
+    click(&mut window, "Trust the saved room");
+    assert_eq!(window.state().commands, [Command::TrustWorkspace(page)]);
+    let (mut window, page) = showing(with_room(2));
+    assert!(window.query_by_label_contains("1 wish came in since you trusted it").is_some());
+    click(&mut window, "Trust all of this");
+    assert_eq!(window.state().commands, [Command::TrustWorkspace(page)]);
 }
 
 #[test]

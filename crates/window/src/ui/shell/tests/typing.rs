@@ -373,6 +373,8 @@ fn a_key_does_not_trust_a_workspace_within_a_second_of_typing() {
         new: vec![wish],
         starts: Vec::new(),
         unreadable: Vec::new(),
+        has_unknown_room: false,
+        runs: Vec::new(),
         code: Default::default(),
     };
     for label in ["Trust this wish", "Revoke trust"] {

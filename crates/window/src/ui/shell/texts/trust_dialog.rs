@@ -15,6 +15,10 @@ pub(crate) const WANTS_NOTHING: &str = "\
     itself. It wants nothing to be allowed.";
 pub(crate) const SETTLED: &str = "It wants nothing that you have not allowed.";
 
+pub(crate) const SAVED_ROOM: &str = "\
+    It has a saved room that was not begun here since you trusted it. It is not opened until you trust it, too: its \
+    unfinished work would go on.";
+
 /// What is new, and how much was trusted before.
 pub(crate) fn difference(new: usize, before: usize) -> String {
     let wishes = count(new, "wish", "wishes");
@@ -41,6 +45,9 @@ pub(crate) fn trust(wishes: usize) -> String {
     }
 }
 
+pub(crate) const TRUST_SAVED_ROOM: &str = "Trust the saved room";
+pub(crate) const TRUST_ALL: &str = "Trust all of this";
+pub(crate) const LEAVE_CLOSED: &str = "Leave it closed";
 pub(crate) const KEEP_RESTRICTED: &str = "Keep it restricted";
 pub(crate) const LEAVE_WITHOUT_EFFECT: &str = "Leave them without effect";
 pub(crate) const REVOKE: &str = "Revoke trust";
