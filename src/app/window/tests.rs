@@ -35,6 +35,7 @@ use crate::view::pick::RoomObject;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
+mod brought_in;
 mod channels;
 mod opening;
 mod task_board;

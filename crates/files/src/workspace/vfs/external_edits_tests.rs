@@ -7,6 +7,7 @@ use super::super::limits::FileLimits;
 use super::super::room_files::RoomFiles;
 use super::super::saving::{Haste, SaveOrder, Saves};
 use super::super::service::{FileService, FileServiceOptions};
+use super::super::user_changes::TextOrigin;
 use super::*;
 
 const ADA: &str = "agents/ada.md";
@@ -187,7 +188,7 @@ fn every_change_by_anyone_is_in_the_change_feed() {
     let record = "sessions/ada.act-1.session.yaml".to_owned();
     done(&mut files, "k5", FileOperation::Record { path: record.clone(), content: "x".into(), over: None });
     assert_eq!(told(&mut files), [(record, 0, true, None)]);
-    files.create("notes/cup.png", &[0xff]).expect("it can be written");
+    files.create("notes/cup.png", &[0xff], TextOrigin::Copy).expect("it can be written");
     assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
     fs::remove_file(folder.path().join("notes/cup.png")).expect("it should exist");
     files.refresh("");
