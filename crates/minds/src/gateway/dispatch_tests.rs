@@ -6,7 +6,9 @@ use bevy::app::App;
 use bevy::ecs::message::Messages;
 use bevy::ecs::prelude::*;
 
+use super::messages::GatewayEvent;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use super::slack::{SlackCommand, SlackEvent, SlackPoll, SlackTerms};
 use super::*;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::log::events::{Budget, ModelCall, Provider};
@@ -572,4 +574,64 @@ fn a_missing_key_is_named() {
     let log = app.world().resource::<EventLog>().unwritten().to_vec();
     assert!(log[0].event().remedy().contains("set GEMINI_API_KEY in the environment"));
     assert_eq!(log[0].draft.agent, Some(Id::from("a")));
+}
+
+/// Lets one event of each kind of the worker arrive.
+fn let_everything_arrive(world: &mut World) {
+    world.resource_scope(|world, mut bridge: Mut<WorkerBridge>| {
+        let mut live = world.resource_mut::<LiveText>();
+        let put_back =
+            AttributesPutBack { programs: vec!["tar".into()], changes: vec![], more: 1, compared_only: None };
+        bridge.receive(GatewayEvent::PutBack(put_back), &mut live);
+        bridge.traffic::<ProgramCommand>().sent(&"program".into());
+        bridge.receive(GatewayEvent::Program(ProgramEnded::not_started("program".into(), "gone".into())), &mut live);
+        bridge.traffic::<WebCommand>().sent(&"web".into());
+        bridge.receive(GatewayEvent::Web(WebAnswered { id: "web".into(), result: Err("gone".into()) }), &mut live);
+        let request = Box::new(mcp::McpRequest::Resource { uri: "file:a".into() });
+        bridge.servers().sent(mcp::McpCommand::Call { id: "call".into(), key: "git".into(), request, observer: None });
+        let outcome = Err(mcp::McpFailure::new(mcp::McpFault::Gone, "gone", ""));
+        bridge.receive(GatewayEvent::Mcp(mcp::McpEvent::Done { id: "call".into(), outcome }), &mut live);
+        let terms = Box::new(SlackTerms::of(&GatewaySettings::default(), &slack::SlackSettings::default()));
+        bridge.slack().sent(&SlackCommand::Look { channels: Default::default(), terms });
+        let poll = SlackPoll { seen: [("C1".into(), "1.0".into())].into(), ..SlackPoll::default() };
+        bridge.receive(GatewayEvent::Slack(SlackEvent::Looked(Box::new(poll))), &mut live);
+        let choice = settings::Choice { provider: "openai".into(), model: "gpt-5".into() };
+        bridge.fail(&request_queue::InFlight { request: question(7, "a", 1, "hi"), choice, sent_tick: 0, attempts: 1 });
+    });
+}
+
+/// Collects every kind of event of the worker. Returns which kinds the room has received.
+fn collect_everything(world: &mut World) -> Vec<&'static str> {
+    let expected = "its resources are there";
+    world.run_system_cached(worker_events::collect::<dispatch::ModelReplies>).expect(expected);
+    world.run_system_cached(worker_events::collect::<McpCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<AttributesPutBack>).expect(expected);
+    world.run_system_cached(worker_events::collect::<ProgramCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<WebCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<SlackCalls>).expect(expected);
+    let received = [
+        ("reply", !world.resource::<InputQueue<ModelReply>>().is_empty()),
+        ("server", world.resource_mut::<McpCalls>().take().count() > 0),
+        ("attributes", !world.resource::<InputQueue<AttributesPutBack>>().is_empty()),
+        ("program", world.resource_mut::<ProgramCalls>().take().count() > 0),
+        ("web", world.resource_mut::<WebCalls>().take().count() > 0),
+        ("slack", !world.resource::<InputQueue<SlackNews>>().is_empty()),
+    ];
+    received.into_iter().filter(|(_, is_received)| *is_received).map(|(kind, _)| kind).collect()
+}
+
+#[test]
+fn a_replay_drains_and_drops_whatever_the_worker_sends() {
+    let mut app = room();
+    let world = app.world_mut();
+    let_everything_arrive(world);
+    let all = ["reply", "server", "attributes", "program", "web", "slack"];
+    assert_eq!(collect_everything(world), all, "a live room receives everything");
+    let mut app = room();
+    let world = app.world_mut();
+    world.resource_mut::<InputJournal>().replay([]);
+    let_everything_arrive(world);
+    assert_eq!(collect_everything(world), [""; 0], "nothing counts");
+    world.resource_mut::<InputJournal>().end_replay();
+    assert_eq!(collect_everything(world), [""; 0], "and nothing is left for later");
 }
