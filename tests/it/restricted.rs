@@ -219,9 +219,9 @@ fn the_room_notices_that_it_is_trusted() {
     let mut running = foreign.command(&["run", "--speed", "16", "--events", "events.jsonl"]).spawn().unwrap();
     let log = || fs::read_to_string(foreign.path().join("events.jsonl")).unwrap_or_default();
     let until = |what: &str, is_there: &dyn Fn() -> bool| {
-        let begun = std::time::Instant::now();
+        let start = std::time::Instant::now();
         while !is_there() {
-            assert!(begun.elapsed() < crate::program::PATIENCE, "{what} did not happen: {}", log());
+            assert!(start.elapsed() < crate::program::PATIENCE, "{what} did not happen: {}", log());
             std::thread::yield_now();
         }
     };

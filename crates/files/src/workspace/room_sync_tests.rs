@@ -198,11 +198,11 @@ fn concurrent_changes_of_the_room_and_a_person_are_merged() {
     assert!(known(&app, SCENE).contains("# t\n"));
     outside(&mut app, RULES, "- theirs\n- a\n");
     let mut cursor = MessageCursor::<FileChanged>::default();
-    let told: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    let changes: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     let mut expected = change(RULES, "- theirs\n- a\n");
     expected.base = Some("- a\n".into());
-    expected.cause = told.last().and_then(|change| change.cause);
-    assert_eq!(told.last(), Some(&expected), "whoever holds the file joins both");
+    expected.cause = changes.last().and_then(|change| change.cause);
+    assert_eq!(changes.last(), Some(&expected), "whoever holds the file joins both");
     outside(&mut app, RULES, "- a\n");
     let again: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     assert_eq!(
@@ -318,8 +318,8 @@ fn a_loaded_room_continues_like_the_saved_one() {
         outside(app, SCENE, &theirs);
         outside(app, RULES, "- b\n- a\n");
         let mut cursor = MessageCursor::<FileChanged>::default();
-        let told = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
-        assert_eq!(told.expect("it should be reported").base.as_deref(), Some("- a\n"));
+        let last = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
+        assert_eq!(last.expect("it should be reported").base.as_deref(), Some("- a\n"));
     }
     assert_eq!(known(&app, SCENE), known(&loaded, SCENE));
     assert_eq!(world_hash(app.world_mut()), world_hash(loaded.world_mut()));

@@ -204,6 +204,36 @@ fn a_coding_agent_that_a_pull_names_as_a_model_waits_and_other_models_do_not() {
 }
 
 #[test]
+fn an_alias_of_a_coding_agent_is_that_coding_agent() {
+    const ALIASED: &str = "---\nmodel: Coder\n---\nYou help.\n";
+    let step = "---\nsteps:\n  - { id: a, agent: ada, prompt: Go, model: coder }\n---\n";
+    let with_alias = || GatewaySettings {
+        provider: "openai".into(),
+        models: [("coder".to_owned(), "acp:claude".to_owned())].into(),
+        ..GatewaySettings::default()
+    };
+    for (path, text) in [("agents/ada.md", ALIASED), ("workflows/tea.md", step)] {
+        let mut world = trusted_room(&[]);
+        world.insert_resource(with_alias());
+        know(&mut world, &[(path, text)]);
+        assert_eq!(added(&mut world, change(path, text)), [""; 0], "{path} was pulled");
+        assert!(problems(&mut world).contains("acp:claude is not used"), "{path}");
+        let mut world = trusted_room(&[]);
+        world.insert_resource(with_alias());
+        run(&mut world);
+        know(&mut world, &[(path, text)]);
+        let saved = FileChanged { is_seen: true, ..change(path, text) };
+        assert_eq!(added(&mut world, saved), [MODELS], "{path} was saved");
+    }
+    // The alias comes after the agent that names it.
+    let mut world = trusted_room(&[("agents/ada.md", ALIASED)]);
+    assert_eq!(problems(&mut world), "");
+    world.insert_resource(with_alias());
+    run(&mut world);
+    assert!(problems(&mut world).contains("acp:claude is not used"));
+}
+
+#[test]
 fn in_a_workspace_where_everything_is_trusted_nothing_waits() {
     let mut world = trusted_room(&[]);
     world.insert_resource(WorkspaceTrust::Everything);

@@ -86,8 +86,9 @@ fn what_is_imported_permits_nothing_in_whichever_way_it_comes_in() {
     fixture.import("beat.md", HEARTBEAT, Some("notes"));
     fixture.rename_file("notes/beat.md", "agents/ada/heartbeat.md");
     assert!(!fixture.permits("agents/ada/heartbeat.md"), "moved to where it counts");
-    fixture.import("terminal-cmd-allowlist.yaml", "curl: true\n", Some("storage"));
-    assert!(!fixture.permits(ALLOWLIST_FILE), "a list of rules");
+    fixture.import("rules.yaml", "curl: true\n", Some("notes"));
+    fixture.rename_file("notes/rules.yaml", ALLOWLIST_FILE);
+    assert!(!fixture.permits(ALLOWLIST_FILE), "a list of rules for commands");
 }
 
 #[test]
