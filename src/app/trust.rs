@@ -15,10 +15,10 @@ use crate::desk::streams::is_stream;
 use crate::desk::trust_page::{SAVED_ROOM, SelfStarter, TrustPage};
 use crate::engine::ProgramCache;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
-use crate::gateway::Environment;
 use crate::gateway::aliases::{MODELS, is_model_held, model_widening};
 use crate::gateway::mcp::configured_servers;
 use crate::gateway::trusted_workspaces::{self, MAX_RUNS, TrustFile, TrustedWorkspace};
+use crate::gateway::{Environment, GatewaySettings};
 use crate::modules::{ModuleFolder, is_code, may_be_imported};
 use crate::orchestration::workflow::definition::Trigger;
 use crate::orchestration::workflow::format as workflow_format;
@@ -26,7 +26,7 @@ use crate::store::{Reader, StoreError};
 use crate::tools::document_runtime::DocumentRunner;
 use crate::workspace::files::{FileContent, FolderContent};
 use crate::workspace::layout::{APPROVALS_FILE, HEARTBEAT_FILE, is_task_file, read_below, read_content};
-use crate::workspace::settings_widenings::widenings_of_files;
+use crate::workspace::settings_widenings::{section_of_files, widenings_of_files};
 use crate::workspace::task_files::columns::is_for_person;
 use crate::workspace::task_files::{Status, parse};
 use crate::workspace::trust::Widening;
@@ -225,7 +225,14 @@ pub fn widenings(files: &BTreeMap<String, String>) -> Vec<Widening> {
     let agents = files.iter().filter_map(|(path, text)| Some((path, (format_of(path)?.read)(path, text).profile)));
     let agents: Vec<(&String, AgentProfile)> = agents.collect();
     let models = files.iter().flat_map(|(path, text)| models_named(path, text));
-    found.extend(models.filter(|model| !leaves_model_open(model)).map(|model| model_widening(&model)));
+    let models: BTreeSet<String> = models.filter(|model| !leaves_model_open(model)).collect();
+    found.extend(models.iter().map(|model| model_widening(model)));
+    // Names that hide a coding agent, with each scene's settings.
+    for gateway in section_of_files::<GatewaySettings>(files, &sections) {
+        found.extend(
+            models.iter().filter_map(|model| gateway.acting_model(None, model)).map(|meant| model_widening(&meant)),
+        );
+    }
     let profiles = agents.iter().map(|(path, agent)| (&agent.id, agent, path.as_str()));
     let servers = configured_servers::parse(&BTreeMap::new(), |path| files.get(path).map(String::as_str), profiles);
     found.extend(servers.servers.iter().map(|configured| {

@@ -1,13 +1,20 @@
 //! `workshop import PATH…`: imports existing agents, skills and rules into a workspace, after a summary.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::workspace_argument::{self, IfMissing};
 use super::{CliError, CliResult, ExitStatus, output};
 use crate::app::importing::{self, Destination, Imported, Plan};
+use crate::app::trust;
 use crate::base::JobControl;
+use crate::gateway::Environment;
+use crate::gateway::aliases::MODELS;
+
+/// The maximum number of waiting files that are named; the rest is counted.
+const MAX_NAMED: usize = 5;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -60,11 +67,36 @@ pub(super) fn import(arguments: &Arguments) -> CliResult {
     } else {
         output::note(&format!("imported {} files into {}", imported.files.len(), folder.display()));
     }
+    note_waiting(&folder, &imported);
     let failed = imported.files.len() < plan.items.len();
     if failed {
         imported.problems.iter().for_each(|problem| output::note(&format!("problem: {problem}")));
     }
     Ok(if failed { ExitStatus::Failed } else { ExitStatus::Done })
+}
+
+/// Says which of the imported files have no effect yet, as far as they want to be allowed something. A workspace that is
+/// not trusted says so itself.
+fn note_waiting(folder: &Path, imported: &Imported) {
+    let page = match trust::page_of(folder, &Environment::of_process()) {
+        Ok(page) if page.trusted => page,
+        Ok(_) => return,
+        Err(problem) => return output::note(&format!("problem: {problem}")),
+    };
+    let paths = imported.paths();
+    let is_imported = |place: &str| paths.contains(&place) || place == MODELS;
+    let waiting: BTreeSet<&str> =
+        page.new.iter().map(|widening| &*widening.place).filter(|place| is_imported(place)).collect();
+    if !waiting.is_empty() {
+        let named: Vec<&str> = waiting.iter().copied().take(MAX_NAMED).collect();
+        let more = waiting.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        output::note(&format!(
+            "what these want to be allowed has no effect until you trust it: {}{more}; decide with: workshop trust {}",
+            named.join(", "),
+            folder.display()
+        ));
+    }
 }
 
 /// Whether files are written without asking for confirmation.

@@ -29,6 +29,8 @@ pub fn trials() -> Vec<Trial> {
         an_agent_that_a_seen_one_starts_is_no_news,
         an_agent_that_one_starts_which_was_not_seen_waits_too,
         what_is_allowed_for_always_in_a_room_is_trusted_in_the_next_one,
+        what_the_import_command_brings_waits,
+        an_alias_of_a_coding_agent_is_shown_and_held_as_what_it_stands_for,
     ]
 }
 
@@ -218,9 +220,9 @@ fn the_room_notices_that_it_is_trusted() {
     let mut running = foreign.command(&["run", "--speed", "16", "--events", "events.jsonl"]).spawn().unwrap();
     let log = || fs::read_to_string(foreign.path().join("events.jsonl")).unwrap_or_default();
     let until = |what: &str, is_there: &dyn Fn() -> bool| {
-        let begun = std::time::Instant::now();
+        let start = std::time::Instant::now();
         while !is_there() {
-            assert!(begun.elapsed() < crate::program::PATIENCE, "{what} did not happen: {}", log());
+            assert!(start.elapsed() < crate::program::PATIENCE, "{what} did not happen: {}", log());
             std::thread::yield_now();
         }
     };
@@ -393,4 +395,57 @@ fn what_is_allowed_for_always_in_a_room_is_trusted_in_the_next_one() {
     fs::remove_file(foreign.path().join("artifacts/made.md")).unwrap();
     let (code, _, errors) = foreign.run(&GIVEN);
     assert!(code == 0 && foreign.made(), "it is not asked again: {code}: {errors}");
+}
+
+fn what_the_import_command_brings_waits() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let zoe = "---\nname: zoe\ndescription: Helps\ntools: [execute_command]\nmodel: acp:claude\n---\nYou help.\n";
+    write(elsewhere.path(), "zoe.md", zoe);
+    write(elsewhere.path(), "kit/agent.mdx", "---\nid: kit\n---\n\n# Kit\n");
+    write(elsewhere.path(), "kit/heartbeat.md", "## Schedule\n\n- @every: 1s\n\n## On Wake\n\n- Look around\n");
+    write(elsewhere.path(), "kit/modules/clock.ts", "export default {};\n");
+    let foreign = pulled(&[], &[]);
+    let paths = ["zoe.md", "kit"].map(|name| elsewhere.path().join(name).display().to_string());
+    let (code, out, errors) = foreign.run(&["import", &paths[0], &paths[1], "--yes"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    assert!(errors.contains("agents/zoe.md") && errors.contains("workshop trust"), "it is said: {errors}");
+    let (code, out, _) = foreign.run(&["trust"]);
+    assert_eq!(code, 4, "{out}");
+    for part in ["agents/zoe.md", "acp:claude", "agents/kit/heartbeat.md", "agents/kit/modules/clock.ts"] {
+        assert!(out.contains(part), "{part} in {out}");
+    }
+    let (_, events, errors) = foreign.events(&RUN);
+    assert_eq!(count(&events, "activation"), 0, "{events:#?}");
+    assert!(errors.contains("does not start by itself"), "{errors}");
+    assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+    let plain = elsewhere.path().join("plain.md");
+    write(elsewhere.path(), "plain.md", "---\nname: plain\ndescription: Helps\n---\nYou help.\n");
+    let (code, _, errors) = foreign.run(&["import", &plain.display().to_string(), "--yes"]);
+    assert!(code == 0 && !errors.contains("workshop trust"), "it wants nothing: {errors}");
+}
+
+fn an_alias_of_a_coding_agent_is_shown_and_held_as_what_it_stands_for() {
+    let settings =
+        ("settings.yaml", "gateway: { provider: 'scripted:script.yaml', models: { coder: 'acp:claude' } }\n");
+    let of_agent = ("agents/lead.md", "---\nmodel: Coder\n---\nYou lead.\n");
+    let of_step = (
+        "workflows/tea.md",
+        "---\nname: Tea\nsteps:\n  - id: a\n    agent: lead\n    model: coder\n    prompt: Make tea.\n---\n",
+    );
+    for file in [of_agent, of_step] {
+        let foreign = pulled(&[settings], &[file]);
+        let (code, out, _) = foreign.run(&["trust"]);
+        assert!(code == 4 && out.contains("model: acp:claude"), "{out}");
+        let (_, events, errors) =
+            foreign.events(&["run", "--agent", "lead", "--task", "Go", "--until", "idle", "--speed", "max"]);
+        assert!(errors.contains("acp:claude is not used until you trust it"), "{errors}");
+        let providers: Vec<&Value> = events
+            .iter()
+            .filter(|event| event["type"] == "model_call")
+            .map(|event| &event["data"]["provider"])
+            .collect();
+        assert!(!providers.is_empty() && providers.iter().all(|provider| **provider == "scripted"), "{providers:?}");
+        assert_eq!(foreign.run(&["trust", "--yes"]).0, 0);
+        assert_eq!(foreign.run(&["trust"]).0, 0, "there is nothing left to decide");
+    }
 }

@@ -17,7 +17,7 @@ use crate::base::hash::content_hash;
 use crate::base::text::slug;
 use crate::base::{JobControl, Problem, unique_names};
 use crate::safe_fs;
-use crate::workspace::vfs::{self, FileHandle, NewFile};
+use crate::workspace::vfs::{self, FileHandle, NewFile, TextOrigin};
 
 pub use plan::plan;
 
@@ -76,10 +76,12 @@ pub struct Plan {
     pub beside: usize,
     /// Notes about what is imported.
     pub notes: Vec<String>,
+    /// Where the files come from.
+    pub origin: TextOrigin,
 }
 
 impl Plan {
-    /// A plan for a new agent with this name and file text.
+    /// A plan for a new agent with this name and file text, which the person chose in this program.
     pub fn of_agent(name: &str, text: String) -> Self {
         let item = Item {
             from: PathBuf::new(),
@@ -89,7 +91,7 @@ impl Plan {
             name: Some(name.to_owned()),
             text: Some(text),
         };
-        Self { items: vec![item], ..Self::default() }
+        Self { items: vec![item], origin: TextOrigin::Person, ..Self::default() }
     }
 }
 
@@ -143,7 +145,7 @@ impl Imported {
 /// Writes new files of a workspace.
 pub trait NewFiles {
     /// Creates a file, without following links; fails if it exists.
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile>;
+    fn create(&self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile>;
 
     /// Deletes an imported file if nobody has changed it since; otherwise returns why not.
     fn take_back(&self, file: &NewFile) -> Result<(), String>;
@@ -161,9 +163,9 @@ pub trait NewFiles {
 
 /// A workspace that is not open: no versions are kept.
 impl NewFiles for PathBuf {
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+    fn create(&self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile> {
         vfs::write_new(self, path, bytes)?;
-        Ok(NewFile { path: path.to_owned(), version: None, hash: content_hash(bytes) })
+        Ok(NewFile { path: path.to_owned(), version: None, hash: content_hash(bytes), origin })
     }
 
     fn take_back(&self, file: &NewFile) -> Result<(), String> {
@@ -172,8 +174,8 @@ impl NewFiles for PathBuf {
 }
 
 impl NewFiles for FileHandle {
-    fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
-        Self::create(self, path, bytes)
+    fn create(&self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile> {
+        Self::create(self, path, bytes, origin)
     }
 
     fn take_back(&self, file: &NewFile) -> Result<(), String> {
@@ -199,7 +201,7 @@ pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control
             break;
         }
         control.set_done(done, count);
-        match copy(workspace, files, item) {
+        match copy(workspace, files, item, plan.origin) {
             Ok(file) => imported.files.push(file),
             Err(error) => {
                 let what = format!("it cannot be copied: {error}");
@@ -211,13 +213,13 @@ pub fn import_files(workspace: &Path, files: &dyn NewFiles, plan: &Plan, control
     imported
 }
 
-fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item) -> io::Result<ImportedFile> {
+fn copy(workspace: &Path, files: &dyn NewFiles, item: &Item, origin: TextOrigin) -> io::Result<ImportedFile> {
     let bytes = match &item.text {
         Some(text) => text.clone().into_bytes(),
         None => safe_fs::read_bytes(&item.from, MAX_BYTES)?,
     };
     for path in unique_names::candidates(&item.to).take(MAX_NUMBERS) {
-        let made = match files.create(&path, &bytes) {
+        let made = match files.create(&path, &bytes, origin) {
             Ok(made) => Some(made),
             // The same file was already imported.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {

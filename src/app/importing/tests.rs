@@ -298,9 +298,9 @@ fn a_cancelled_import_keeps_imported_files_and_counts_the_rest() {
     struct Impatient<'a>(&'a Path, JobControl);
 
     impl NewFiles for Impatient<'_> {
-        fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+        fn create(&self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile> {
             self.1.cancel();
-            self.0.to_owned().create(path, bytes)
+            self.0.to_owned().create(path, bytes, origin)
         }
 
         fn take_back(&self, file: &NewFile) -> Result<(), String> {

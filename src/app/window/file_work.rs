@@ -13,7 +13,7 @@ use crate::store::{self, ExportError, Reader};
 use crate::ui::state::{DropPlace, ImportQuestion, UndoQuestion};
 use crate::workspace::archive::{self, ArchiveError};
 use crate::workspace::undo;
-use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile};
+use crate::workspace::vfs::{FileHistory, FileServiceError, NewFile, TextOrigin};
 
 /// Maximum number of an agent's pieces of work that are listed, newest first.
 const MAX_POINTS: usize = 100;
@@ -97,7 +97,7 @@ pub(super) fn run(workspace: &Path, files: &dyn NewFiles, job: FileJob, control:
         }
         FileJob::WriteScene { stem, text } => {
             let place = format!("scenes/{stem}.yaml");
-            match files.create(&place, text.as_bytes()) {
+            match files.create(&place, text.as_bytes(), TextOrigin::Person) {
                 Ok(_) => FileJobDone::SceneWritten { stem },
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => FileJobDone::Failed(Problem::warning(
                     place,
@@ -168,7 +168,7 @@ fn put_back(workspace: &Path, files: &dyn NewFiles, file: &NewFile) -> Result<()
     let history = FileHistory::open(workspace, &state_folder(workspace)).map_err(|error| error.to_string())?;
     let text = file.version.map_or(Ok(None), |version| history.text(path, version));
     let Some(text) = text.map_err(|error| error.to_string())? else { return Ok(()) };
-    match files.create(path, text.as_bytes()) {
+    match files.create(path, text.as_bytes(), file.origin) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match history.read(path) {
             Ok(there) if there == text => Ok(()),

@@ -35,6 +35,7 @@ use crate::view::pick::RoomObject;
 use crate::workspace::vfs::{FileCommand, FileOperation};
 use crate::workspace::{Relationship, SceneState, SceneWrite, save_now};
 
+mod brought_in;
 mod channels;
 mod opening;
 mod task_board;
@@ -335,11 +336,11 @@ proptest! {
     ) {
         let mut fixture = PausedRoom::new();
         let before = fixture.scene();
-        let mut told = Vec::new();
+        let mut commands = Vec::new();
         for deed in &deeds {
             let model = fixture.model();
             if let Some(command) = deed.command(&model) {
-                told.push(format!("{command:?}"));
+                commands.push(format!("{command:?}"));
                 fixture.act(command);
             }
         }
@@ -348,11 +349,11 @@ proptest! {
         for _ in 0..steps {
             fixture.act(Command::Undo);
         }
-        prop_assert_eq!(fixture.scene(), before, "taken back: {:#?}", told);
+        prop_assert_eq!(fixture.scene(), before, "taken back: {:#?}", commands);
         for _ in 0..steps {
             fixture.act(Command::Redo);
         }
-        prop_assert_eq!(fixture.scene(), after, "done again: {:#?}", told);
+        prop_assert_eq!(fixture.scene(), after, "done again: {:#?}", commands);
         prop_assert_eq!(fixture.room.history.len(), (steps, 0));
     }
 }
@@ -485,8 +486,8 @@ fn an_impossible_undo_is_reported_and_changes_nothing_else() {
     let line = text.lines().find(|line| line.contains("Bake")).expect("it is pinned up").to_owned();
     fixture.notify_at("scenes/test.yaml", &text.replace(&format!("{line}\n"), ""));
     fixture.act(Command::Undo);
-    let told = &fixture.state.notices.outcomes().last().expect("it should be reported").text;
-    assert!(told.contains("failed") && told.contains("no pin"), "{told}");
+    let notice = &fixture.state.notices.outcomes().last().expect("it should be reported").text;
+    assert!(notice.contains("failed") && notice.contains("no pin"), "{notice}");
 }
 
 #[test]
@@ -577,7 +578,7 @@ fn added_things_are_selected() {
     fixture.frames();
     assert_eq!(fixture.selected(), ["zoe-1"]);
     assert!(
-        fixture.state.notices.outcomes().iter().any(|told| told.text == create::LIFTED),
+        fixture.state.notices.outcomes().iter().any(|notice| notice.text == create::LIFTED),
         "it was lifted, and that is said"
     );
     let zoe = fixture.model().agents.last().map(|agent| agent.position.y);
@@ -673,10 +674,10 @@ fn imports_are_logged_as_the_persons_and_versioned() {
     fixture.settle();
     fixture.room.live();
     let book = &fixture.room.recent.book;
-    let told: Vec<FileChange> = book.since(book.first()).filter_map(|(_, row)| row.read()).collect();
+    let changes: Vec<FileChange> = book.since(book.first()).filter_map(|(_, row)| row.read()).collect();
     for path in ["agents/zoe.md", "artifacts/plan.md"] {
-        let its = told.iter().filter(|change| &*change.path == path).map(|change| (&*change.by, change.version));
-        assert_eq!(its.collect::<Vec<_>>(), [("user", Some(1))], "{path}: {told:?}");
+        let its = changes.iter().filter(|change| &*change.path == path).map(|change| (&*change.by, change.version));
+        assert_eq!(its.collect::<Vec<_>>(), [("user", Some(1))], "{path}: {changes:?}");
     }
 }
 
@@ -715,37 +716,6 @@ fn external_file_changes_appear_by_notification() {
 }
 
 #[test]
-fn undoing_an_import_keeps_files_changed_since() {
-    let mut fixture = PausedRoom::new();
-    let paths = ["plan.md", "tea.md", "cup.png"].map(|name| fixture.desktop(name, name)).to_vec();
-    fs::write(&paths[2], [0xff, 0]).expect("files can be written");
-    fixture.perform(Command::ImportFiles { paths, folder: Some("artifacts".into()) });
-    fixture.frames();
-    let there = |fixture: &PausedRoom| {
-        ["plan.md", "tea.md", "cup.png"].map(|name| fixture.folder.path().join("artifacts").join(name).exists())
-    };
-    assert_eq!(there(&fixture), [true, true, true]);
-    fs::write(fixture.folder.path().join("artifacts/tea.md"), "mine").expect("files can be written");
-    fixture.act(Command::Undo);
-    fixture.frames();
-    assert_eq!(there(&fixture), [false, true, true]);
-    let told = |fixture: &PausedRoom, words: &str| {
-        fixture.state.notices.outcomes().iter().any(|told| told.text.contains(words))
-    };
-    assert!(told(&fixture, "'artifacts/tea.md' was changed in the meantime"), "{:?}", fixture.state.notices.outcomes());
-    assert!(told(&fixture, "'artifacts/cup.png' was kept"), "{:?}", fixture.state.notices.outcomes());
-    fixture.act(Command::Redo);
-    fixture.frames();
-    assert_eq!(there(&fixture), [true, true, true]);
-    let text = |name: &str| fs::read_to_string(fixture.folder.path().join("artifacts").join(name));
-    assert_eq!(text("plan.md").expect("it should exist"), "plan.md");
-    assert_eq!(text("tea.md").expect("it should exist"), "mine", "nothing is written over");
-    fixture.act(Command::Undo);
-    fixture.frames();
-    assert_eq!(there(&fixture), [false, true, true]);
-}
-
-#[test]
 fn file_operations_work_while_the_room_is_paused() {
     let mut fixture = PausedRoom::new();
     let [from, to] = ["agents/bram.md", "agents/bo.md"];
@@ -781,20 +751,20 @@ fn history_problems_are_notices_while_they_last() {
         let began = Instant::now();
         loop {
             fixture.room.live();
-            let told: String = fixture.model().notices.iter().map(ToString::to_string).collect();
-            if is_so(&told) {
+            let notices: String = fixture.model().notices.iter().map(ToString::to_string).collect();
+            if is_so(&notices) {
                 return;
             }
-            assert!(began.elapsed() < Duration::from_secs(20), "{what}: {told}");
+            assert!(began.elapsed() < Duration::from_secs(20), "{what}: {notices}");
             std::thread::yield_now();
         }
     };
     let (database, away) = (fixture.folder.path().join(".workshop/workshop.db"), fixture.folder.path().join("away.db"));
     fs::rename(&database, &away).expect("it can be moved");
     fs::write(&database, "of somebody else").expect("files can be written");
-    notices_until(&mut fixture, "another one in its place", &|told| told.contains("created a new one"));
+    notices_until(&mut fixture, "another one in its place", &|notices| notices.contains("created a new one"));
     fs::rename(&away, &database).expect("it can be moved back");
-    notices_until(&mut fixture, "put back, all is well", &|told| !told.contains("created a new one"));
+    notices_until(&mut fixture, "put back, all is well", &|notices| !notices.contains("created a new one"));
     fs::remove_dir_all(fixture.folder.path().join(".workshop")).expect("it can be removed");
-    notices_until(&mut fixture, "written anew", &|told| told.contains("was written again"));
+    notices_until(&mut fixture, "written anew", &|notices| notices.contains("was written again"));
 }

@@ -6,7 +6,7 @@ use bevy::ecs::prelude::*;
 use super::files::FileChanged;
 use super::layout;
 use super::problems::ProblemReport;
-use super::room_sync::{apply_file_change, apply_written_file};
+use super::room_sync::{WrittenByOrder, apply_file_change, apply_written_file};
 use super::scene_state::SceneState;
 use super::unsaved::Unsaved;
 use super::vfs::worktrees::{FILES, WORKTREES};
@@ -157,19 +157,20 @@ fn apply_change(world: &mut World, outcome: &FileOutcome, done: &FileResult, con
             world.resource_mut::<EventLog>().write(draft);
         }
     }
-    let mut note = |path: &str, text: Option<&String>| {
+    let mut note = |path: &str, text: Option<&String>, from: Option<&str>| {
         if layout::is_used_by_room(path) {
-            apply_written_file(world, path, text.cloned(), &outcome.author, record);
+            let order = WrittenByOrder { by: &outcome.author, cause: record, restores: outcome.restores, from };
+            apply_written_file(world, path, text.cloned(), &order);
         }
     };
     match done {
-        FileResult::Written { path, content: Some(text), .. } => note(path, Some(text)),
+        FileResult::Written { path, content: Some(text), .. } => note(path, Some(text), None),
         FileResult::Written { .. } => {}
-        FileResult::Deleted { path, .. } => note(path, None),
+        FileResult::Deleted { path, .. } => note(path, None, None),
         FileResult::Renamed { from, to, content } => {
-            note(from, None);
+            note(from, None, None);
             if let Some(text) = content {
-                note(to, Some(text));
+                note(to, Some(text), Some(from));
             }
         }
     }

@@ -100,6 +100,13 @@ pub struct FileChanged {
     /// that the gate checked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_seen: bool,
+    /// Whether the whole text was put there without the person having written it in this program: an import, or an
+    /// earlier text that came back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_copy: bool,
+    /// The former path, if a file was renamed with this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Whether the room itself wrote the file in an earlier run, and the world does not know it: another scene was open,
     /// or the program was killed before the state of the world was saved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -111,10 +118,11 @@ pub struct FileChanged {
 }
 
 impl FileChanged {
-    /// Whether the person made the change in this program while the room was open, so that it is trusted.
+    /// Whether the person wrote the text in this program while the room was open, so that it is trusted.
     pub fn is_persons(&self) -> bool {
         // Without a version, it was found when the room was opened, and anybody could have made it.
-        self.by.is_user() && (self.is_seen || (self.is_ordered && self.version.is_some()))
+        let is_made_here = self.is_seen || (self.is_ordered && self.version.is_some());
+        self.by.is_user() && is_made_here && !self.is_copy && self.from.is_none()
     }
 
     /// Creates a change that a person made.
@@ -127,6 +135,8 @@ impl FileChanged {
             version: None,
             is_ordered: false,
             is_seen: false,
+            is_copy: false,
+            from: None,
             is_rooms: false,
             base: None,
         }

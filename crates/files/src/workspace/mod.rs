@@ -77,6 +77,7 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<KnownFiles>()
         .init_resource::<UnreadableFiles>()
         .init_resource::<trust::WorkspaceTrust>()
+        .init_resource::<trust::WaitingTexts>()
         .init_resource::<settings_file::SettingsRead>()
         .init_resource::<Problems>()
         .init_resource::<SceneState>()

@@ -18,7 +18,7 @@ use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
 use super::settings_widenings::widenings_of_files;
 use super::text_merge::merge_keeping_both;
-use super::trust::WorkspaceTrust;
+use super::trust::{WaitingTexts, Widening, WorkspaceTrust};
 use super::unsaved::{Target, Unsaved, rebase, target_of};
 use super::vfs::{self, FileBridge, SaveOrder};
 use super::yaml;
@@ -129,9 +129,8 @@ pub(super) fn apply_file_change(world: &mut World, change: &mut FileChanged) {
         draft = draft.agent(&change.by.0).cause(change.cause);
     }
     change.cause = Some(world.resource_mut::<EventLog>().write(draft));
-    if change.is_persons() {
-        trust_edit(world, &change.path, theirs.as_deref(), known.as_deref());
-    }
+    let texts = (theirs.as_deref(), known.as_deref());
+    follow_trust(world, &change.path, texts, change.is_persons(), change.from.as_deref());
     join_text(world, change, theirs, known);
 }
 
@@ -148,36 +147,93 @@ fn note_readable(world: &mut World, path: &str, failure: Option<ReadFailure>) {
     }
 }
 
-/// Trusts the settings that a person added to a file in this program, and nothing that was there before.
-fn trust_edit(world: &mut World, path: &str, new: Option<&str>, old: Option<&str>) {
-    let sections = world.resource::<SettingsSections>().clone();
-    let others = world.resource::<KnownFiles>().text(layout::SETTINGS_FILE).map(str::to_owned);
-    let found = |text: Option<&str>| {
-        let settings = others.iter().map(|text| (layout::SETTINGS_FILE.to_owned(), text.clone()));
-        let edited = text.map(|text| (path.to_owned(), text.to_owned()));
-        let mut found = widenings_of_files(&settings.chain(edited).collect(), &sections);
-        found.retain(|widening| widening.place == path);
-        found
-    };
-    let before = found(old);
-    let added = found(new).into_iter().filter(|widening| !before.contains(widening));
-    world.resource_mut::<WorkspaceTrust>().add(added);
+/// Trusts the settings that a person added to a file in this program: nothing that was there before, nothing of a text
+/// that waits for the person in another file or did so before it was replaced, and of a renamed file what was trusted
+/// under its former path.
+fn follow_trust(
+    world: &mut World,
+    path: &str,
+    (new, old): (Option<&str>, Option<&str>),
+    is_persons: bool,
+    from: Option<&str>,
+) {
+    let has_settings = path == layout::SETTINGS_FILE || path.starts_with("scenes/");
+    if !has_settings || !matches!(world.resource::<WorkspaceTrust>(), WorkspaceTrust::Parts { .. }) {
+        return;
+    }
+    let before = widenings_in(world, path, old);
+    let now = widenings_in(world, path, new);
+    let trust = world.resource::<WorkspaceTrust>().clone();
+    let hash = |text: &str| content_hash(text.as_bytes());
+    if let Some(old) = old {
+        world.resource_mut::<WaitingTexts>().note(hash(old), &before, &trust);
+    }
+    if let (Some(from), Some(_)) = (from, new) {
+        let former = widenings_in(world, from, new);
+        let trusted = former.into_iter().filter(|widening| trust.allows(widening));
+        let moved = trusted.map(|widening| Widening { place: path.to_owned(), ..widening });
+        world.resource_mut::<WorkspaceTrust>().add(moved);
+    } else if let Some(new) = new.filter(|_| is_persons)
+        && !world.resource::<WaitingTexts>().contains(hash(new), &trust)
+    {
+        // A scene that is saved under another name brings nothing that the person has not seen.
+        let copied = if old.is_none() { waiting_elsewhere(world, path, &trust) } else { Vec::new() };
+        let waits = |widening: &Widening| {
+            let is_same = |other: &Widening| other.key == widening.key && other.value == widening.value;
+            before.contains(widening) || copied.iter().any(is_same)
+        };
+        let added = now.into_iter().filter(|widening| !waits(widening));
+        world.resource_mut::<WorkspaceTrust>().add(added);
+    }
 }
 
-/// Applies a file that was written or deleted by an order. `cause` is the log record of the order.
-pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, by: &Author, cause: Option<Seq>) {
+/// The widenings of the settings that a file would have with this text.
+fn widenings_in(world: &World, path: &str, text: Option<&str>) -> Vec<Widening> {
+    let settings = world.resource::<KnownFiles>().text(layout::SETTINGS_FILE).map(str::to_owned);
+    let settings = settings.map(|text| (layout::SETTINGS_FILE.to_owned(), text));
+    let edited = text.map(|text| (path.to_owned(), text.to_owned()));
+    let files = settings.into_iter().chain(edited).collect();
+    let mut found = widenings_of_files(&files, world.resource::<SettingsSections>());
+    found.retain(|widening| text.is_some() && widening.place == path);
+    found
+}
+
+/// The widenings of the settings of all other files that the person has not trusted.
+fn waiting_elsewhere(world: &World, path: &str, trust: &WorkspaceTrust) -> Vec<Widening> {
+    let mut found = widenings_of_files(world.resource::<KnownFiles>().all(), world.resource::<SettingsSections>());
+    found.retain(|widening| widening.place != path && !trust.allows(widening));
+    found
+}
+
+/// An order that wrote, deleted or renamed a file.
+pub(super) struct WrittenByOrder<'a> {
+    /// Who gave it.
+    pub(super) by: &'a Author,
+    /// Its log record.
+    pub(super) cause: Option<Seq>,
+    /// Whether it put back an earlier version, which the person need not have seen.
+    pub(super) restores: bool,
+    /// The former path, if it renamed the file.
+    pub(super) from: Option<&'a str>,
+}
+
+/// Applies a file that was written or deleted by an order.
+pub(super) fn apply_written_file(world: &mut World, path: &str, text: Option<String>, order: &WrittenByOrder) {
+    let WrittenByOrder { by, cause, restores, from } = *order;
     note_readable(world, path, None);
     world.write_message(ProblemReport { source: format!("reading {path}"), problems: Vec::new() });
     let known = world.resource::<KnownFiles>().text(path).map(str::to_owned);
     if text == known && !world.resource::<Unsaved>().tracks(path) {
         return;
     }
-    if by.is_user() && (path == layout::SETTINGS_FILE || path.starts_with("scenes/")) {
-        trust_edit(world, path, text.as_deref(), known.as_deref());
-    }
     let content = text.clone().map_or(FileContent::Removed, FileContent::Text);
-    let is_seen = by.is_user() || vfs::is_agent(by);
-    let mut change = FileChanged { by: by.clone(), cause, is_seen, ..FileChanged::new(path, content) };
+    let is_seen = !restores && (by.is_user() || vfs::is_agent(by));
+    let from = from.map(str::to_owned);
+    let mut change =
+        FileChanged { by: by.clone(), cause, is_seen, is_copy: restores, from, ..FileChanged::new(path, content) };
+    let texts = (text.as_deref(), known.as_deref());
+    let former = change.from.as_deref().filter(|_| by.is_user());
+    follow_trust(world, path, texts, change.is_persons(), former);
     join_text(world, &mut change, text, known);
     world.write_message(change);
 }

@@ -1,6 +1,6 @@
 //! The workspace in a room: incoming changes, outgoing changes, and concurrent ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use bevy::app::App;
@@ -198,11 +198,11 @@ fn concurrent_changes_of_the_room_and_a_person_are_merged() {
     assert!(known(&app, SCENE).contains("# t\n"));
     outside(&mut app, RULES, "- theirs\n- a\n");
     let mut cursor = MessageCursor::<FileChanged>::default();
-    let told: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
+    let changes: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     let mut expected = change(RULES, "- theirs\n- a\n");
     expected.base = Some("- a\n".into());
-    expected.cause = told.last().and_then(|change| change.cause);
-    assert_eq!(told.last(), Some(&expected), "whoever holds the file joins both");
+    expected.cause = changes.last().and_then(|change| change.cause);
+    assert_eq!(changes.last(), Some(&expected), "whoever holds the file joins both");
     outside(&mut app, RULES, "- a\n");
     let again: Vec<FileChanged> = cursor.read(app.world().resource::<Messages<FileChanged>>()).cloned().collect();
     assert_eq!(
@@ -318,8 +318,8 @@ fn a_loaded_room_continues_like_the_saved_one() {
         outside(app, SCENE, &theirs);
         outside(app, RULES, "- b\n- a\n");
         let mut cursor = MessageCursor::<FileChanged>::default();
-        let told = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
-        assert_eq!(told.expect("it should be reported").base.as_deref(), Some("- a\n"));
+        let last = cursor.read(app.world().resource::<Messages<FileChanged>>()).last().cloned();
+        assert_eq!(last.expect("it should be reported").base.as_deref(), Some("- a\n"));
     }
     assert_eq!(known(&app, SCENE), known(&loaded, SCENE));
     assert_eq!(world_hash(app.world_mut()), world_hash(loaded.world_mut()));
@@ -364,4 +364,87 @@ fn a_conflict_on_disk_loses_nothing_with_threads() {
     let on_disk = fs::read_to_string(root.join(SCENE)).expect("it should exist");
     assert_eq!(on_disk, known(&app, SCENE));
     assert!(on_disk.starts_with("# mine\n"));
+}
+
+/// A room in a workspace that the person trusts, and in which nothing wants to be allowed anything.
+fn trusting_room() -> App {
+    let mut app = app();
+    let trust = Some(WorkspaceTrust::Parts { parts: BTreeSet::new() });
+    begin(app.world_mut(), RoomStart { trust, ..start(&[(SCENE, "name: S\n")]) });
+    advance(app.world_mut());
+    app
+}
+
+fn write_as_person(app: &mut App, path: &str, text: Option<&str>, from: Option<&str>) {
+    let by = Author::user();
+    let order = WrittenByOrder { by: &by, cause: None, restores: false, from };
+    apply_written_file(app.world_mut(), path, text.map(str::to_owned), &order);
+    tick(app);
+}
+
+fn trusted_parts(app: &App) -> usize {
+    match app.world().resource::<WorkspaceTrust>() {
+        WorkspaceTrust::Parts { parts } => parts.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn settings_that_come_as_a_copy_wait_and_those_that_a_person_writes_count() {
+    const WIDE: &str = "banter: { most: 9 }\n";
+    let written =
+        || FileChanged { is_ordered: true, is_seen: true, version: Some(1), ..change(layout::SETTINGS_FILE, WIDE) };
+    for (what, change, expected) in [
+        ("written in the program", written(), 9),
+        ("edited elsewhere", change(layout::SETTINGS_FILE, WIDE), 1),
+        ("imported", FileChanged { is_seen: false, is_copy: true, ..written() }, 1),
+        ("moved to where it counts", FileChanged { from: Some("notes/s.yaml".into()), ..written() }, 1),
+    ] {
+        let mut app = trusting_room();
+        app.world_mut().resource_mut::<InputQueue<FileChanged>>().push(change);
+        tick(&mut app);
+        assert_eq!(app.world().resource::<Banter>().most, expected, "{what}");
+    }
+    // A person's edit of what was pulled, and its undo.
+    let mut app = trusting_room();
+    outside(&mut app, layout::SETTINGS_FILE, WIDE);
+    write_as_person(&mut app, layout::SETTINGS_FILE, Some("banter: {}\n"), None);
+    write_as_person(&mut app, layout::SETTINGS_FILE, Some(WIDE), None);
+    assert_eq!((app.world().resource::<Banter>().most, trusted_parts(&app)), (1, 0));
+    write_as_person(&mut app, layout::SETTINGS_FILE, Some("banter: { most: 8 }\n"), None);
+    assert_eq!((app.world().resource::<Banter>().most, trusted_parts(&app)), (8, 1));
+}
+
+#[test]
+fn an_earlier_version_of_settings_waits_unless_it_was_trusted() {
+    let mut app = trusting_room();
+    let by = Author::user();
+    let restore = |app: &mut App, text: &str| {
+        let order = WrittenByOrder { by: &by, cause: None, restores: true, from: None };
+        apply_written_file(app.world_mut(), layout::SETTINGS_FILE, Some(text.to_owned()), &order);
+        tick(app);
+        app.world().resource::<Banter>().most
+    };
+    assert_eq!(restore(&mut app, "banter: { most: 9 }\n"), 1);
+    write_as_person(&mut app, layout::SETTINGS_FILE, Some("banter: { most: 8 }\n"), None);
+    write_as_person(&mut app, layout::SETTINGS_FILE, Some("banter: {}\n"), None);
+    assert_eq!(restore(&mut app, "banter: { most: 8 }\n"), 8, "the person wrote it");
+}
+
+#[test]
+fn a_scene_under_another_name_is_trusted_as_far_as_it_was() {
+    let scene = |most: u32| format!("name: B\nelements: []\nagents: []\nsettings: {{ most: {most} }}\n");
+    let mut app = trusting_room();
+    outside(&mut app, "scenes/b.yaml", &scene(7));
+    assert_eq!(trusted_parts(&app), 0, "it was pulled");
+    write_as_person(&mut app, "scenes/copy.yaml", Some(&format!("{}# mine\n", scene(7))), None);
+    assert_eq!(trusted_parts(&app), 0, "it was saved under another name");
+    write_as_person(&mut app, "scenes/b.yaml", None, None);
+    write_as_person(&mut app, "scenes/c.yaml", Some(&scene(7)), Some("scenes/b.yaml"));
+    assert_eq!(trusted_parts(&app), 0, "it was renamed");
+    write_as_person(&mut app, "scenes/own.yaml", Some(&scene(6)), None);
+    assert_eq!(trusted_parts(&app), 1, "the person wrote it");
+    write_as_person(&mut app, "scenes/own.yaml", None, None);
+    write_as_person(&mut app, "scenes/mine.yaml", Some(&scene(6)), Some("scenes/own.yaml"));
+    assert_eq!(trusted_parts(&app), 2, "and renamed it");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::layout::SETTINGS_FILE;
-use super::settings::SettingsSections;
+use super::settings::{SettingsSection, SettingsSections};
 use super::settings_choice::{Chosen, choose_from};
 use super::trust::settings_keys::{Widens, widens};
 use super::trust::{Widening, WorkspaceTrust};
@@ -38,6 +38,32 @@ pub fn widenings_of_files(files: &BTreeMap<String, String>, sections: &SettingsS
         found.extend(widenings(path, &of_scene, Some(&of_file), &defaults));
     }
     found
+}
+
+/// A section as `settings.yaml` sets it, and as it would be in each scene, whether or not it is trusted. Values that do
+/// not fit are left out.
+pub fn section_of_files<S: SettingsSection>(files: &BTreeMap<String, String>, sections: &SettingsSections) -> Vec<S> {
+    let of_file = match files.get(SETTINGS_FILE).map(|text| yaml::parse(text)) {
+        Some(Ok(Value::Object(keys))) => choose_from(sections, &keys, false),
+        _ => Chosen::new(),
+    };
+    let of_file = of_file.get(S::NAME).cloned().unwrap_or_default();
+    let scenes = files.iter().filter(|(path, _)| path.starts_with("scenes/"));
+    let of_scenes = scenes.filter_map(|(path, text)| {
+        let doc = scene_file::parse(path, text).0?;
+        let mut keys = of_file.clone();
+        keys.extend(choose_from(sections, &doc.settings, true).remove(S::NAME)?);
+        Some(keys)
+    });
+    let fits = |key: &String, value: &Value| {
+        let alone = Map::from_iter([(key.clone(), value.clone())]);
+        serde_json::from_value::<S>(Value::Object(alone)).is_ok()
+    };
+    let read = |mut keys: Map<String, Value>| {
+        keys.retain(|key, value| fits(key, value));
+        serde_json::from_value(Value::Object(keys)).unwrap_or_default()
+    };
+    std::iter::once(of_file.clone()).chain(of_scenes).map(read).collect()
 }
 
 /// The widenings of the settings in one file. `below` are the settings that a scene overrides.

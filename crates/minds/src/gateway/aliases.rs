@@ -60,6 +60,19 @@ impl GatewaySettings {
             _ => ResolvedModel::Model(Some(model)),
         }
     }
+
+    /// The model that a name in a file stands for if that [does more than to answer](does_more_than_answer) and the name
+    /// does not say so: an alias, a model name that the workspace's own provider takes for a coding agent. `None` if the
+    /// workspace's own model is meant, which answers for every agent.
+    pub fn acting_model(&self, provider_override: Option<&str>, named: &str) -> Option<String> {
+        let ResolvedModel::Model(wanted) = self.resolve(Some(named), |_| true) else { return None };
+        if wanted == Some(named.trim()) && does_more_than_answer(named) {
+            return None;
+        }
+        let meant = self.choose(provider_override, wanted).ok().filter(|meant| acts(&meant.provider))?;
+        let is_own = self.choose(provider_override, None).is_ok_and(|own| own == meant);
+        (!is_own).then(|| format!("{}:{}", meant.provider, meant.model))
+    }
 }
 
 /// The place of the widening of a model, which may be named in several files.
@@ -75,6 +88,11 @@ pub fn is_model_held(trust: &WorkspaceTrust, model: &str) -> bool {
 /// only cost what the budget allows, with keys and addresses that the person has allowed.
 pub fn does_more_than_answer(model: &str) -> bool {
     let provider = split(model.trim()).0.unwrap_or(model.trim());
+    acts(provider)
+}
+
+/// Whether the models of a provider do more than to answer.
+fn acts(provider: &str) -> bool {
     provider == "scripted" || provider == acp::PROVIDER
 }
 
@@ -93,6 +111,12 @@ impl RequestQueue {
             || settings.server_owner(provider, &self.sites) == ServerOwner::Local
     }
 
+    /// Whether a model that a file names is not used, because the person has not trusted it, or what it stands for.
+    fn holds(&self, settings: &GatewaySettings, named: &str) -> bool {
+        let meant = || settings.acting_model(self.provider_override(), named);
+        is_model_held(&self.trust, named) || meant().is_some_and(|meant| is_model_held(&self.trust, &meant))
+    }
+
     /// Whether this model name means a coding agent.
     pub fn asks_coding_agent(&self, settings: &GatewaySettings, wanted: Option<&str>) -> bool {
         self.choose(settings, wanted).is_ok_and(|choice| choice.provider == acp::PROVIDER)
@@ -100,7 +124,7 @@ impl RequestQueue {
 
     /// Returns the provider and model for an agent whose file has this model name, or none.
     pub fn choose(&self, settings: &GatewaySettings, wanted: Option<&str>) -> Result<Choice, Problem> {
-        let wanted = wanted.filter(|model| !is_model_held(&self.trust, model));
+        let wanted = wanted.filter(|model| !self.holds(settings, model));
         let wanted = match settings.resolve(wanted, |provider| self.may_ask(settings, provider)) {
             ResolvedModel::Model(model) => model,
             ResolvedModel::NoKey(_) => None,
@@ -224,6 +248,88 @@ mod tests {
         }
         trust.add([model_widening("acp:claude")]);
         assert!(!is_model_held(&trust, "acp:claude") && is_model_held(&trust, "acp:gemini"));
+    }
+
+    #[test]
+    fn whatever_name_means_a_coding_agent_waits_until_the_person_has_seen_it() {
+        let aliases = [
+            ("Coder", "acp:claude"),
+            ("bare", "acp"),
+            ("spaced", " acp:claude"),
+            ("twice", "coder"),
+            ("acp:claude", "acp:other"),
+            ("plan", "scripted:script.yaml"),
+            ("fast", "openai:gpt-5"),
+            ("mine", "inherit"),
+        ];
+        let of = |provider: &str, model: Option<&str>| GatewaySettings {
+            model: model.map(str::to_owned),
+            ..settings(provider, &aliases)
+        };
+        let (vendor, agent) = (of("openai", None), of("acp", Some("gemini")));
+        let named = of("acp:gemini", None);
+        // A name, the settings, and what answers before and after the person has trusted what it stands for.
+        let (own, coder, acp) = ("openai/gpt-4o-mini", "acp/claude", "acp/gemini");
+        for (name, settings, before, trusts, after) in [
+            // A name that says what it is stands for something else.
+            ("acp:claude", &vendor, own, "acp:claude", own),
+            ("Coder", &vendor, own, "acp:claude", coder),
+            (" coder ", &vendor, own, "acp:claude", coder),
+            ("CODER", &vendor, own, "acp:claude", coder),
+            ("plan", &vendor, own, "scripted:script.yaml", "scripted/script.yaml"),
+            // An alias is resolved once: what it names is then a model of the workspace's own provider.
+            ("twice", &vendor, "openai/coder", "openai:coder", "openai/coder"),
+            ("twice", &agent, acp, "acp:coder", "acp/coder"),
+            ("spaced", &agent, acp, "acp: acp:claude", "acp/ acp:claude"),
+            ("Coder", &agent, acp, "acp:claude", coder),
+            // Where the workspace's own provider is a coding agent, every other name is a command line of one.
+            ("/bin/sh -c true", &agent, acp, "acp:/bin/sh -c true", "acp//bin/sh -c true"),
+            ("/bin/sh -c true", &named, acp, "acp:/bin/sh -c true", "acp//bin/sh -c true"),
+            ("ACP:claude", &named, acp, "acp:ACP:claude", "acp/ACP:claude"),
+            ("gemini-pro", &agent, acp, "acp:gemini-pro", "acp/gemini-pro"),
+            // The workspace's own model answers for all agents, by whichever name.
+            ("", &agent, acp, "acp:gemini", acp),
+            ("inherit", &agent, acp, "acp:gemini", acp),
+            ("Default", &named, acp, "acp:gemini", acp),
+            ("mine", &agent, acp, "acp:gemini", acp),
+            ("bare", &agent, acp, "acp:gemini", acp),
+            // What only answers is not held.
+            ("fast", &vendor, "openai/gpt-5", "openai:gpt-5", "openai/gpt-5"),
+            ("fast", &agent, "openai/gpt-5", "openai:gpt-5", "openai/gpt-5"),
+            ("gpt-5", &vendor, "openai/gpt-5", "openai:gpt-5", "openai/gpt-5"),
+        ] {
+            let mut queue =
+                RequestQueue { trust: WorkspaceTrust::Parts { parts: BTreeSet::new() }, ..with_keys(&["openai"]) };
+            let answers = |queue: &RequestQueue| {
+                let choice = queue.choose(settings, Some(name)).expect("something answers");
+                format!("{}/{}", choice.provider, choice.model)
+            };
+            assert_eq!(answers(&queue), before, "{name:?} before");
+            let is_agent = before.starts_with("acp/");
+            assert_eq!(queue.asks_coding_agent(settings, Some(name)), is_agent, "{name:?} before");
+            queue.trust.add([model_widening(trusts)]);
+            assert_eq!(answers(&queue), after, "{name:?} after");
+            queue.trust = WorkspaceTrust::Nothing;
+            assert!(!queue.asks_coding_agent(&vendor, Some(name)), "{name:?} in a restricted workspace");
+        }
+    }
+
+    #[test]
+    fn a_name_that_hides_a_coding_agent_stands_for_it_on_the_page() {
+        let with_alias = settings("openai", &[("coder", "acp:claude"), ("acp:claude", "acp:other")]);
+        for (provider, named, stands_for) in [
+            ("openai", "Coder", Some("acp:claude")),
+            ("openai", "acp:gemini", None),
+            ("openai", "acp:claude", Some("acp:other")),
+            ("openai", "gpt-5", None),
+            ("openai", "inherit", None),
+            ("acp:gemini", "npx other", Some("acp:npx other")),
+            ("acp:gemini", "gemini", None),
+        ] {
+            let settings = GatewaySettings { provider: provider.into(), ..with_alias.clone() };
+            assert_eq!(settings.acting_model(None, named).as_deref(), stands_for, "{provider} {named}");
+        }
+        assert_eq!(with_alias.acting_model(Some("offline"), "coder"), None, "the person's word on the command line");
     }
 
     #[test]

@@ -2,22 +2,23 @@
 
 use bevy::ecs::message::{MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParamItem;
 
 use super::attribute_reports::AttributesPutBack;
 use super::bridge::WorkerBridge;
-use crate::schedule::{InputJournal, InputQueue};
+use super::worker_events::WorkerEvents;
+use crate::schedule::InputQueue;
 use crate::workspace::ProblemReport;
 
-/// Admits what was put back, before inputs are admitted.
-pub(super) fn collect(
-    mut bridge: ResMut<WorkerBridge>,
-    mut queue: ResMut<InputQueue<AttributesPutBack>>,
-    journal: Res<InputJournal>,
-) {
-    if journal.is_replaying() {
-        return;
+impl WorkerEvents for AttributesPutBack {
+    type Event = Self;
+    type Room = ResMut<'static, InputQueue<Self>>;
+
+    fn take(bridge: &mut WorkerBridge, _tick: u64) -> impl IntoIterator<Item = Self> {
+        bridge.take_put_back()
     }
-    for report in bridge.take_put_back() {
+
+    fn admit(report: Self, queue: &mut SystemParamItem<'_, '_, Self::Room>) {
         queue.push(report);
     }
 }

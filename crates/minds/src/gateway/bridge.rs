@@ -204,7 +204,8 @@ impl WorkerBridge {
         true
     }
 
-    fn receive(&mut self, event: GatewayEvent, live: &mut LiveText) {
+    /// Receives one event of the worker.
+    pub(super) fn receive(&mut self, event: GatewayEvent, live: &mut LiveText) {
         match event {
             GatewayEvent::Started { id } => {
                 if let Some(sent) = self.at_worker.get(&id) {

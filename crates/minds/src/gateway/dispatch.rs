@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
-use bevy::ecs::system::SystemParam;
+use bevy::ecs::system::{SystemParam, SystemParamItem};
 use serde::{Deserialize, Serialize};
 
 use super::acp::log_events::{AgentOptionsReported, AgentPlanReported, AgentToolUsed, OwnCommands, TerminalRan};
@@ -25,6 +25,7 @@ use super::provider::ProviderRequest;
 use super::request_queue::{InFlight, ReachedCap, RequestQueue, Used, WaitNotice, Waiting, reservation, used};
 use super::settings::{Choice, GatewaySettings, ServerOwners, sites_of_person};
 use super::worker::SimulatedFactories;
+use super::worker_events::WorkerEvents;
 use crate::agent::AgentRemoved;
 use crate::base::RequestId;
 use crate::log::events::{self, CallFailure, ModelCall, RequestFailed, Warning, enum_name};
@@ -82,24 +83,15 @@ pub(super) struct OnBridge<'w> {
     live: ResMut<'w, LiveText>,
 }
 
-/// Admits answers that are due, and notifies agents of the last tick's decisions. Runs before inputs are admitted.
-pub(super) fn collect(
-    mut on: OnBridge,
+/// Notifies agents of the last tick's decisions. Runs before inputs are admitted.
+pub(super) fn pass_on_decisions(
+    mut bridge: ResMut<WorkerBridge>,
     mut questions: ResMut<RequestQueue>,
-    mut doors: (
-        ResMut<InputQueue<ModelReply>>,
-        ResMut<InputQueue<MinutePassed>>,
-        ResMut<InputQueue<AccessChanged>>,
-        ResMut<InputQueue<AddressesConfigured>>,
-    ),
-    mut surroundings: ResMut<GatewayEnvironment>,
     mut replies: MessageWriter<ModelReply>,
     mut explain: MessageWriter<Explain>,
-    clock: Res<SimClock>,
-    journal: Res<InputJournal>,
 ) {
     let questions = &mut *questions;
-    on.bridge.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
+    bridge.refused_now = questions.refused.iter().map(|reply| reply.request).collect();
     replies.write_batch(questions.refused.drain(..));
     explain.write_batch(questions.tellings.drain(..).map(|telling| Explain {
         agent: telling.agent,
@@ -108,28 +100,53 @@ pub(super) fn collect(
         for_person: false,
         cause: telling.cause,
     }));
-    if journal.is_replaying() {
-        return;
-    }
+}
+
+/// Receives what the worker sends, before it is collected by kind.
+pub(super) fn receive(mut on: OnBridge) {
     on.bridge.note_tick();
     on.bridge.receive_events(&mut on.live);
-    for reply in on.bridge.due(clock.tick()) {
-        doors.0.push(reply);
+}
+
+/// The answers of models, as events of the worker.
+pub(super) struct ModelReplies;
+
+impl WorkerEvents for ModelReplies {
+    type Event = ModelReply;
+    type Room = ResMut<'static, InputQueue<ModelReply>>;
+
+    fn take(bridge: &mut WorkerBridge, tick: u64) -> impl IntoIterator<Item = ModelReply> {
+        bridge.due(tick)
     }
-    if let Some(environment) = on.bridge.access_changed.take() {
+
+    fn admit(reply: ModelReply, queue: &mut SystemParamItem<'_, '_, Self::Room>) {
+        queue.push(reply);
+    }
+}
+
+/// Admits what changed around the room: the person's keys and addresses, and the time. Only in a live room.
+pub(super) fn report_surroundings(
+    mut bridge: ResMut<WorkerBridge>,
+    questions: Res<RequestQueue>,
+    mut surroundings: ResMut<GatewayEnvironment>,
+    mut access: ResMut<InputQueue<AccessChanged>>,
+    mut addresses: ResMut<InputQueue<AddressesConfigured>>,
+    mut minutes: ResMut<InputQueue<MinutePassed>>,
+) {
+    if let Some(environment) = bridge.access_changed.take() {
         surroundings.0 = *environment;
-        on.bridge.sites_reported = false;
-        doors.2.push(AccessChanged {});
+        bridge.sites_reported = false;
+        access.push(AccessChanged {});
     }
-    if !std::mem::replace(&mut on.bridge.sites_reported, true) {
+    if !std::mem::replace(&mut bridge.sites_reported, true) {
         let sites = sites_of_person(&surroundings.0);
         let keyed = surroundings.0.vendors_with_key();
         if sites != questions.sites || keyed != questions.keyed {
-            doors.3.push(AddressesConfigured { sites, keyed });
+            addresses.push(AddressesConfigured { sites, keyed });
         }
     }
-    if on.bridge.minute_passed() && questions.ledger.counts_minutes(BudgetClock::Outside) {
-        doors.1.push(MinutePassed {});
+    if bridge.minute_passed() && questions.ledger.counts_minutes(BudgetClock::Outside) {
+        minutes.push(MinutePassed {});
     }
 }
 
@@ -193,13 +210,13 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
     let (_, rate) = rules.site_and_rate(questions, &question.choice);
     let tally = used.tally(rate);
     // The cost that a coding agent reports takes precedence over the price list.
-    let told = reply.outcome.as_ref().ok().and_then(|completion| completion.told.as_deref());
-    let tally = match told.and_then(|told| told.cost_micro_usd) {
+    let report = reply.outcome.as_ref().ok().and_then(|completion| completion.told.as_deref());
+    let tally = match report.and_then(|report| report.cost_micro_usd) {
         Some(cost_micro_usd) => Tally { cost_micro_usd, unpriced_tokens: 0, ..tally },
         None => tally,
     };
-    if let Some(told) = told {
-        record_report(log, &question.request, told);
+    if let Some(report) = report {
+        record_report(log, &question.request, report);
     }
     questions.ledger.settle(reply.request, Some(tally));
     questions.ledger.note_traffic(&reply.provider, tally.calls, used.usage, tally.cost_micro_usd);
@@ -207,24 +224,24 @@ fn book(questions: &mut RequestQueue, log: &mut EventLog, question: &InFlight, r
 }
 
 /// Logs what a coding agent reported about itself.
-fn record_report(log: &mut EventLog, request: &ModelRequest, told: &AgentReport) {
-    if let Some(lost) = &told.lost {
+fn record_report(log: &mut EventLog, request: &ModelRequest, report: &AgentReport) {
+    if let Some(lost) = &report.lost {
         log.write(about(request, &Warning::new(lost.clone())));
     }
-    if !told.options.is_empty() {
-        log.write(about(request, &AgentOptionsReported { options: told.options.clone() }));
+    if !report.options.is_empty() {
+        log.write(about(request, &AgentOptionsReported { options: report.options.clone() }));
     }
-    if !told.commands.is_empty() {
-        log.write(about(request, &OwnCommands { commands: told.commands.clone() }));
+    if !report.commands.is_empty() {
+        log.write(about(request, &OwnCommands { commands: report.commands.clone() }));
     }
-    for call in &told.calls {
+    for call in &report.calls {
         log.write(about(request, &AgentToolUsed { call: call.clone() }));
     }
-    for ran in &told.ran {
+    for ran in &report.ran {
         log.write(about(request, &TerminalRan { ran: ran.clone() }));
     }
-    if !told.plan.is_empty() {
-        log.write(about(request, &AgentPlanReported { steps: told.plan.clone() }));
+    if !report.plan.is_empty() {
+        log.write(about(request, &AgentPlanReported { steps: report.plan.clone() }));
     }
 }
 

@@ -6,7 +6,9 @@ use bevy::app::App;
 use bevy::ecs::message::Messages;
 use bevy::ecs::prelude::*;
 
+use super::messages::GatewayEvent;
 use super::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
+use super::slack::{SlackCommand, SlackEvent, SlackPoll, SlackTerms};
 use super::*;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::log::events::{Budget, ModelCall, Provider};
@@ -140,9 +142,10 @@ fn slots_are_limited_and_waiting_agents_learn_their_position() {
     tick(&mut app, 1);
     assert_eq!(app.world().resource::<RequestQueue>().in_flight(), 1);
     tick(&mut app, 1);
-    let told: Vec<_> = app.world_mut().resource_mut::<Messages<Explain>>().drain().map(|told| told.why).collect();
+    let notices: Vec<_> =
+        app.world_mut().resource_mut::<Messages<Explain>>().drain().map(|notice| notice.why).collect();
     assert_eq!(
-        told,
+        notices,
         ["asking offline", "waiting for a free model slot, 1st of 2", "waiting for a free model slot, 2nd of 2"]
     );
     tick(&mut app, 10);
@@ -172,8 +175,9 @@ fn slots_are_assigned_by_urgency_and_arrival_and_reported_positions_are_true() {
         tick(&mut app, 1);
     }
     tick(&mut app, 1);
-    let told: Vec<_> = app.world_mut().resource_mut::<Messages<Explain>>().drain().collect();
-    let last_of = |agent: u32| told.iter().rev().find(|told| told.agent == AgentKey(agent)).map(|told| &*told.why);
+    let notices: Vec<_> = app.world_mut().resource_mut::<Messages<Explain>>().drain().collect();
+    let last_of =
+        |agent: u32| notices.iter().rev().find(|notice| notice.agent == AgentKey(agent)).map(|notice| &*notice.why);
     assert_eq!(last_of(9), Some("waiting for a free model slot, 3rd of 8"));
     assert_eq!(last_of(2), Some("waiting for a free model slot, 8th of 8"), "it was 1st when it came");
     tick(&mut app, 400);
@@ -225,7 +229,7 @@ fn a_limit_refuses_with_a_message_and_a_record() {
     assert_eq!(heard(&app), [said(4, 1, "one"), (12, 2, Err(FailureKind::OverBudget))]);
     let questions = app.world().resource::<RequestQueue>();
     assert_eq!(questions.run_cap_reached(), None, "the cap of one agent does not stop the run");
-    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
+    let budget = logged::<Budget>(&app).pop().expect("the budget should be reported");
     assert_eq!((&*budget.cap, budget.is_refusal()), ("calls_per_agent_per_hour", true));
     assert!(budget.remedy.contains("budget.calls_per_agent_per_hour"), "{}", budget.remedy);
     tick(&mut app, 60 * 1800);
@@ -257,7 +261,7 @@ fn a_call_is_reported_and_counted_for_its_activation() {
     assert_eq!(calls, [Some("act-1".into()), Some("act-2".into()), None]);
     let budget = of(EventKind::Budget).next().expect("the budget should be reported");
     assert_eq!(budget.activation, Some("act-2".into()));
-    let budget = told::<Budget>(&app).pop().expect("the budget should be reported");
+    let budget = logged::<Budget>(&app).pop().expect("the budget should be reported");
     assert!(
         budget.what.contains("the limit of 1 calls an activation for act-2 is reached (1 made)"),
         "{}",
@@ -274,7 +278,7 @@ fn a_lasting_rate_limit_reports_the_requested_wait() {
         heard(&app).into_iter().map(|(_, _, outcome)| outcome).collect::<Vec<_>>(),
         [Err(FailureKind::RateLimited)]
     );
-    let failed = told::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call should be reported");
+    let failed = logged::<ModelCall>(&app).pop().and_then(|call| call.error).expect("the call should be reported");
     assert_eq!(failed.retry_after_secs, Some(2.0));
 }
 
@@ -332,7 +336,7 @@ fn every_attempt_counts_as_a_call_and_the_log_agrees_with_the_ledger() {
     assert_eq!(outcomes, [Ok("hello".into()), Err(FailureKind::RateLimited), Err(FailureKind::OverBudget)]);
     let run = app.world().resource::<RequestQueue>().ledger().run();
     assert_eq!(run.calls, 3, "one answer, and two of the four attempts that settings allow");
-    let calls = told::<ModelCall>(&app);
+    let calls = logged::<ModelCall>(&app);
     assert_eq!(calls[1].attempts, Some(2));
     let tokens = calls.iter().map(|call| call.tokens_in.unwrap_or(0) + call.tokens_out.unwrap_or(0)).sum::<u64>();
     assert_eq!(tokens, run.tokens);
@@ -371,7 +375,7 @@ fn cost_of_an_answer(base_url: Option<&str>, prices: &str) -> (crate::gateway::l
     let input = RecordedInput { tick, kind: <ModelReply as crate::schedule::Input>::KIND.to_owned(), data };
     app.world_mut().resource_mut::<InputJournal>().replay([input]);
     schedule::advance(app.world_mut());
-    let call = told::<ModelCall>(&app).pop().expect("the call should be reported");
+    let call = logged::<ModelCall>(&app).pop().expect("the call should be reported");
     (
         app.world().resource::<RequestQueue>().ledger().run(),
         call.cost_usd.expect("the cost is told, or that it is unknown"),
@@ -490,13 +494,13 @@ fn a_loaded_world_continues_like_the_saved_one() {
 }
 
 /// Returns every event of this type, oldest first.
-fn told<E: EventData>(app: &App) -> Vec<E> {
+fn logged<E: EventData>(app: &App) -> Vec<E> {
     app.world().resource::<EventLog>().unwritten().iter().filter_map(EventRecord::read).collect()
 }
 
 /// Returns the reports on providers: their state and message.
 fn provider_reports(app: &App) -> Vec<(String, String)> {
-    told::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
+    logged::<Provider>(app).into_iter().map(|provider| (provider.state.into_owned(), provider.what)).collect()
 }
 
 #[test]
@@ -514,9 +518,9 @@ fn a_failing_provider_is_reported_once_and_its_recovery_once() {
     ask(&mut app, question(6, "a", 1, "hello"));
     tick(&mut app, 10);
     assert_ne!(world_hash(app.world_mut()), hash, "it is part of the world");
-    let told = provider_reports(&app);
-    assert_eq!(told[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
-    assert_eq!(told[1..], [("working".into(), "offline works again after 5 failures".into())]);
+    let reports = provider_reports(&app);
+    assert_eq!(reports[0], ("failing".into(), "offline answered 429 (too many requests): slow down".into()));
+    assert_eq!(reports[1..], [("working".into(), "offline works again after 5 failures".into())]);
 }
 
 #[test]
@@ -538,8 +542,8 @@ fn missing_keys_and_unknown_providers_are_retried_when_settings_or_keys_change()
     let health = app.world().resource::<ProviderHealth>();
     assert_eq!(health.state("gemini"), HealthState::Unknown, "the settings are others now");
     assert!(health.faults()[0].what.contains("there is no provider \"gemni\""), "{:?}", health.faults());
-    let told: Vec<_> = provider_reports(&app).into_iter().map(|(state, _)| state).collect();
-    assert_eq!(told, ["failing", "unknown", "failing", "unknown", "failing"]);
+    let states: Vec<_> = provider_reports(&app).into_iter().map(|(state, _)| state).collect();
+    assert_eq!(states, ["failing", "unknown", "failing", "unknown", "failing"]);
 }
 
 #[test]
@@ -553,7 +557,7 @@ fn a_reached_limit_is_not_a_fault_of_the_provider() {
     let health = app.world().resource::<ProviderHealth>();
     assert_eq!((health.faults(), health.state("offline")), (vec![], HealthState::Working));
     assert_eq!(provider_reports(&app), []);
-    let acts = |app: &App| told::<Budget>(app).into_iter().map(|budget| budget.act.into_owned()).collect::<Vec<_>>();
+    let acts = |app: &App| logged::<Budget>(app).into_iter().map(|budget| budget.act.into_owned()).collect::<Vec<_>>();
     assert_eq!(acts(&app), ["refused"; 3]);
     app.world_mut().resource_mut::<BudgetSettings>().calls_per_hour = Some(9);
     tick(&mut app, 2);
@@ -572,4 +576,64 @@ fn a_missing_key_is_named() {
     let log = app.world().resource::<EventLog>().unwritten().to_vec();
     assert!(log[0].event().remedy().contains("set GEMINI_API_KEY in the environment"));
     assert_eq!(log[0].draft.agent, Some(Id::from("a")));
+}
+
+/// Lets one event of each kind of the worker arrive.
+fn let_everything_arrive(world: &mut World) {
+    world.resource_scope(|world, mut bridge: Mut<WorkerBridge>| {
+        let mut live = world.resource_mut::<LiveText>();
+        let put_back =
+            AttributesPutBack { programs: vec!["tar".into()], changes: vec![], more: 1, compared_only: None };
+        bridge.receive(GatewayEvent::PutBack(put_back), &mut live);
+        bridge.traffic::<ProgramCommand>().sent(&"program".into());
+        bridge.receive(GatewayEvent::Program(ProgramEnded::not_started("program".into(), "gone".into())), &mut live);
+        bridge.traffic::<WebCommand>().sent(&"web".into());
+        bridge.receive(GatewayEvent::Web(WebAnswered { id: "web".into(), result: Err("gone".into()) }), &mut live);
+        let request = Box::new(mcp::McpRequest::Resource { uri: "file:a".into() });
+        bridge.servers().sent(mcp::McpCommand::Call { id: "call".into(), key: "git".into(), request, observer: None });
+        let outcome = Err(mcp::McpFailure::new(mcp::McpFault::Gone, "gone", ""));
+        bridge.receive(GatewayEvent::Mcp(mcp::McpEvent::Done { id: "call".into(), outcome }), &mut live);
+        let terms = Box::new(SlackTerms::of(&GatewaySettings::default(), &slack::SlackSettings::default()));
+        bridge.slack().sent(&SlackCommand::Look { channels: Default::default(), terms });
+        let poll = SlackPoll { seen: [("C1".into(), "1.0".into())].into(), ..SlackPoll::default() };
+        bridge.receive(GatewayEvent::Slack(SlackEvent::Looked(Box::new(poll))), &mut live);
+        let choice = settings::Choice { provider: "openai".into(), model: "gpt-5".into() };
+        bridge.fail(&request_queue::InFlight { request: question(7, "a", 1, "hi"), choice, sent_tick: 0, attempts: 1 });
+    });
+}
+
+/// Collects every kind of event of the worker. Returns which kinds the room has received.
+fn collect_everything(world: &mut World) -> Vec<&'static str> {
+    let expected = "its resources are there";
+    world.run_system_cached(worker_events::collect::<dispatch::ModelReplies>).expect(expected);
+    world.run_system_cached(worker_events::collect::<McpCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<AttributesPutBack>).expect(expected);
+    world.run_system_cached(worker_events::collect::<ProgramCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<WebCalls>).expect(expected);
+    world.run_system_cached(worker_events::collect::<SlackCalls>).expect(expected);
+    let received = [
+        ("reply", !world.resource::<InputQueue<ModelReply>>().is_empty()),
+        ("server", world.resource_mut::<McpCalls>().take().count() > 0),
+        ("attributes", !world.resource::<InputQueue<AttributesPutBack>>().is_empty()),
+        ("program", world.resource_mut::<ProgramCalls>().take().count() > 0),
+        ("web", world.resource_mut::<WebCalls>().take().count() > 0),
+        ("slack", !world.resource::<InputQueue<SlackNews>>().is_empty()),
+    ];
+    received.into_iter().filter(|(_, is_received)| *is_received).map(|(kind, _)| kind).collect()
+}
+
+#[test]
+fn a_replay_drains_and_drops_whatever_the_worker_sends() {
+    let mut app = room();
+    let world = app.world_mut();
+    let_everything_arrive(world);
+    let all = ["reply", "server", "attributes", "program", "web", "slack"];
+    assert_eq!(collect_everything(world), all, "a live room receives everything");
+    let mut app = room();
+    let world = app.world_mut();
+    world.resource_mut::<InputJournal>().replay([]);
+    let_everything_arrive(world);
+    assert_eq!(collect_everything(world), [""; 0], "nothing counts");
+    world.resource_mut::<InputJournal>().end_replay();
+    assert_eq!(collect_everything(world), [""; 0], "and nothing is left for later");
 }

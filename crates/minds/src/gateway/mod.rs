@@ -106,6 +106,7 @@ pub mod web;
 pub mod worker;
 mod worker_call;
 mod worker_calls;
+mod worker_events;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,14 +220,18 @@ pub fn plugin(app: &mut App) {
     app.add_systems(
         Tick,
         (
-            dispatch::collect,
+            dispatch::pass_on_decisions,
+            dispatch::receive,
+            worker_events::collect::<dispatch::ModelReplies>,
+            dispatch::report_surroundings.run_if(worker_events::is_live),
             trust_following::collect,
             (
-                servers::collect,
-                attribute_notices::collect,
-                worker_calls::collect::<ProgramCommand>,
-                worker_calls::collect::<WebCommand>,
-                slack_systems::collect,
+                worker_events::collect::<McpCalls>,
+                worker_events::collect::<AttributesPutBack>,
+                worker_events::collect::<ProgramCalls>,
+                worker_events::collect::<WebCalls>,
+                slack_systems::report_access.run_if(worker_events::is_live),
+                worker_events::collect::<SlackCalls>,
             )
                 .chain()
                 .in_set(ServerMessagesReceived),

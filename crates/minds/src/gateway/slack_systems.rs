@@ -5,12 +5,14 @@ use std::collections::VecDeque;
 
 use bevy::ecs::message::{Message, MessageReader};
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParamItem;
 use serde::{Deserialize, Serialize};
 
 use super::bridge::WorkerBridge;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
 use super::live_replies::LiveText;
 use super::slack::{SlackAccess, SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackTrouble};
+use super::worker_events::WorkerEvents;
 use crate::base::Id;
 use crate::schedule::{Input, InputJournal, InputQueue};
 
@@ -71,35 +73,37 @@ impl SlackCalls {
     }
 }
 
-/// Admits arrived messages and the available connections, before inputs are admitted.
-pub(super) fn collect(
-    (mut bridge, mut calls): (ResMut<WorkerBridge>, ResMut<SlackCalls>),
+/// Admits the available connections, before inputs are admitted. Only in a live room.
+pub(super) fn report_access(
     (surroundings, access): (Res<GatewayEnvironment>, Res<SlackAccess>),
-    mut door: ResMut<InputQueue<SlackNews>>,
-    journal: Res<InputJournal>,
+    mut queue: ResMut<InputQueue<SlackNews>>,
 ) {
-    if journal.is_replaying() {
-        return;
-    }
     if surroundings.is_changed() {
         let now = SlackAccess::of(&surroundings.0);
         if !now.has_same_connections(&access) {
-            door.push(SlackNews::Access { access: now });
+            queue.push(SlackNews::Access { access: now });
         }
     }
-    if bridge.slack().is_quiet() {
-        return;
+}
+
+impl WorkerEvents for SlackCalls {
+    type Event = SlackEvent;
+    type Room = (ResMut<'static, Self>, ResMut<'static, InputQueue<SlackNews>>);
+
+    fn take(bridge: &mut WorkerBridge, _tick: u64) -> impl IntoIterator<Item = SlackEvent> {
+        bridge.slack().take()
     }
-    for event in bridge.slack().take() {
+
+    fn admit(event: SlackEvent, (calls, queue): &mut SystemParamItem<'_, '_, Self::Room>) {
         match event {
-            SlackEvent::Posted { id, post } => door.push(SlackNews::Posted { id, post }),
+            SlackEvent::Posted { id, post } => queue.push(SlackNews::Posted { id, post }),
             SlackEvent::Looked(look) => {
                 calls.is_looking = false;
                 calls.has_looked = true;
-                let is_news = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.reported;
+                let is_new = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != calls.reported;
                 calls.reported.clone_from(&look.troubles);
-                if is_news {
-                    door.push(SlackNews::Looked { look });
+                if is_new {
+                    queue.push(SlackNews::Looked { look });
                 }
             }
         }

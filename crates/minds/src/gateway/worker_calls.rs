@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParamItem;
 
 use super::bridge::WorkerBridge;
 use super::dispatch::{GatewayEnvironment, SimulatedProviders};
@@ -11,6 +12,7 @@ use super::live_replies::LiveText;
 use super::programs::ProgramCommand;
 use super::web::WebCommand;
 use super::worker_call::{BridgedCall, WorkerCall};
+use super::worker_events::WorkerEvents;
 use crate::schedule::InputJournal;
 
 /// The commands and results of one kind of call. None of it is saved; executors fill and empty it between the beginning
@@ -44,18 +46,17 @@ impl<Call: WorkerCall> WorkerCalls<Call> {
     }
 }
 
-/// Receives results from the worker, before inputs are admitted.
-pub(super) fn collect<Call: BridgedCall>(
-    mut bridge: ResMut<WorkerBridge>,
-    mut calls: ResMut<WorkerCalls<Call>>,
-    journal: Res<InputJournal>,
-) {
-    let traffic = bridge.traffic::<Call>();
-    if journal.is_replaying() || traffic.is_quiet() {
-        return;
+impl<Call: BridgedCall> WorkerEvents for WorkerCalls<Call> {
+    type Event = Call::Answer;
+    type Room = ResMut<'static, Self>;
+
+    fn take(bridge: &mut WorkerBridge, _tick: u64) -> impl IntoIterator<Item = Call::Answer> {
+        bridge.traffic::<Call>().take()
     }
-    let answered = traffic.take();
-    calls.answered.extend(answered);
+
+    fn admit(answer: Call::Answer, calls: &mut SystemParamItem<'_, '_, Self::Room>) {
+        calls.answered.push_back(answer);
+    }
 }
 
 /// Sends pending commands.

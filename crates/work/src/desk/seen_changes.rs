@@ -1,8 +1,9 @@
 //! What agents and workflows of a trusted workspace would do by themselves, or could do outside of it, and whether the
 //! person has seen it: heartbeats, triggers, code, coding agents, and agents that reach outside.
 //!
-//! What is changed with this program is trusted at once: the person did it, or an agent whose act the gate checked and
-//! that the person has seen itself. Whatever comes in otherwise, by a pull or another editor, waits.
+//! What is written with this program is trusted at once: the person did it, or an agent whose act the gate checked and
+//! that the person has seen itself. Whatever comes in otherwise waits: by a pull, another editor, an import, or an
+//! earlier version that is put back. What was trusted once needs no second look when it comes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +19,13 @@ use crate::base::{Author, Problem};
 use crate::gate::GatePolicy;
 use crate::gate::commands::{ALLOWLIST_FILE, CommandRules};
 use crate::gateway::aliases::{MODELS, does_more_than_answer, model_widening};
+use crate::gateway::{GatewaySettings, RequestQueue};
 use crate::heartbeat;
 use crate::orchestration::workflow::format as workflow_format;
 use crate::orchestration::workflow::starting::trigger_widening;
 use crate::tools::{REACH, UnseenAgents, reach_widening};
 use crate::workspace::layout::HEARTBEAT_FILE;
-use crate::workspace::trust::{TRUST_REMEDY, TrustAdded, Widening};
+use crate::workspace::trust::{TRUST_REMEDY, TrustAdded, WaitingTexts, Widening};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, WorkspaceTrust};
 
 /// The source of the problems about what the person has not seen.
@@ -53,8 +55,14 @@ pub fn models_named(path: &str, text: &str) -> Vec<String> {
     of_agent.into_iter().chain(steps.into_iter().flatten().filter_map(|step| step.model)).collect()
 }
 
-/// The files with widenings, by path, as they were before the last change. Not saved.
-type Known = BTreeMap<String, KnownFile>;
+/// What is known of files with widenings. Not saved.
+#[derive(Default)]
+pub(super) struct Known {
+    /// The files by path, as they were before the last change.
+    files: BTreeMap<String, KnownFile>,
+    /// The texts that waited when they were replaced or deleted.
+    replaced: WaitingTexts,
+}
 
 /// A file with widenings.
 pub(super) struct KnownFile {
@@ -64,16 +72,22 @@ pub(super) struct KnownFile {
 }
 
 impl KnownFile {
+    /// Whether the person has not seen something of it.
+    fn waits(&self, trust: &WorkspaceTrust) -> bool {
+        self.widenings.iter().any(|widening| !trust.allows(widening))
+    }
+
     /// Reads a file; `None` if it has no widenings.
-    fn read(path: &str, text: &str) -> Option<Self> {
-        let widenings = widenings_of_file(path, text);
+    fn read(path: &str, text: &str, room: &SeenContext) -> Option<Self> {
+        let mut widenings = widenings_of_file(path, text);
+        widenings.extend(models_named(path, text).iter().filter_map(|model| room.acting_model(model)));
         (!widenings.is_empty()).then(|| Self { text: content_hash(text.as_bytes()), widenings })
     }
 }
 
 /// The widenings that the person has not seen.
 fn waiting<'a>(known: &'a Known, trust: &'a WorkspaceTrust) -> impl Iterator<Item = &'a Widening> {
-    known.values().flat_map(|file| &file.widenings).filter(|widening| !trust.allows(widening))
+    known.files.values().flat_map(|file| &file.widenings).filter(|widening| !trust.allows(widening))
 }
 
 /// The parts of the room that say what is seen.
@@ -82,6 +96,9 @@ pub(super) struct SeenContext<'w, 's> {
     files: Res<'w, KnownFiles>,
     trust: Option<Res<'w, WorkspaceTrust>>,
     unseen: Option<Res<'w, UnseenAgents>>,
+    /// The settings and the queue, which say what a model's name stands for.
+    gateway: Option<Res<'w, GatewaySettings>>,
+    questions: Option<Res<'w, RequestQueue>>,
     roster: Res<'w, Roster>,
     profiles: Res<'w, Profiles>,
     policy: Option<Res<'w, GatePolicy>>,
@@ -105,40 +122,65 @@ pub(super) fn trust_seen_changes(
     };
     let changed: Vec<&FileChanged> = changes.read().collect();
     let is_first = known.is_none();
-    let known = known.get_or_insert_with(|| {
-        let all = room.files.all().iter();
-        all.filter_map(|(path, text)| Some((path.clone(), KnownFile::read(path, text)?))).collect()
-    });
+    let known = known.get_or_insert_with(|| Known { files: room.read_all(), ..Known::default() });
     if !is_first && !changed.is_empty() {
         let added = room.follow(known, &changed, trust);
         if !added.is_empty() {
             trusted.write(TrustAdded(added));
         }
     }
+    let has_other_models = !is_first && room.gateway.as_ref().is_some_and(|gateway| gateway.is_changed());
+    if has_other_models {
+        known.files = room.read_all();
+    }
     let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
     let is_other_policy = room.policy.as_ref().is_some_and(|policy| policy.is_changed());
-    if is_first || !changed.is_empty() || is_other_trust || is_other_policy {
+    if is_first || !changed.is_empty() || is_other_trust || is_other_policy || has_other_models {
         let problems = room.problems(known, trust);
         reports.write(ProblemReport { source: SOURCE.to_owned(), problems });
     }
 }
 
 impl SeenContext<'_, '_> {
+    /// Reads all files with widenings.
+    fn read_all(&self) -> BTreeMap<String, KnownFile> {
+        let all = self.files.all().iter();
+        all.filter_map(|(path, text)| Some((path.clone(), KnownFile::read(path, text, self)?))).collect()
+    }
+
+    /// The widening of what a model's name stands for, if that does more than to answer.
+    fn acting_model(&self, named: &str) -> Option<Widening> {
+        let provider_override = self.questions.as_ref().and_then(|questions| questions.provider_override());
+        let meant = self.gateway.as_ref()?.acting_model(provider_override, named)?;
+        Some(model_widening(&meant))
+    }
+
     /// Follows changes of files, and returns what they added with this program.
     fn follow(&self, known: &mut Known, changed: &[&FileChanged], trust: &WorkspaceTrust) -> Vec<Widening> {
         // A file that waits and is renamed, copied or restored goes on waiting.
-        let is_waiting = |file: &&KnownFile| file.widenings.iter().any(|widening| !trust.allows(widening));
-        let waiting: BTreeSet<u64> = known.values().filter(is_waiting).map(|file| file.text).collect();
+        let (waiting, seen): (Vec<_>, Vec<_>) = known.files.iter().partition(|(_, file)| file.waits(trust));
+        let waiting: BTreeSet<u64> = waiting.into_iter().map(|(_, file)| file.text).collect();
+        let seen: BTreeMap<String, u64> = seen.into_iter().map(|(path, file)| (path.clone(), file.text)).collect();
+        let is_copy_of_seen = |text: u64| seen.values().any(|other| *other == text);
         let mut added = Vec::new();
         for change in changed {
-            let before = known.remove(&change.path).map(|file| file.widenings).unwrap_or_default();
+            let before = known.files.remove(&change.path);
+            if let Some(before) = &before {
+                known.replaced.note(before.text, &before.widenings, trust);
+            }
             let text = self.files.text(&change.path);
-            let Some(now) = text.and_then(|text| KnownFile::read(&change.path, text)) else { continue };
-            let is_seen = change.is_persons() || (change.is_seen && self.is_seen_author(&change.by));
-            if is_seen && !waiting.contains(&now.text) {
+            let Some(now) = text.and_then(|text| KnownFile::read(&change.path, text, self)) else { continue };
+            let has_waited = known.replaced.contains(now.text, trust) && !is_copy_of_seen(now.text);
+            let is_seen = match &change.from {
+                // To move a file is not to write it.
+                Some(from) => seen.get(from) == Some(&now.text),
+                None => change.is_persons() || (change.is_seen && self.is_seen_author(&change.by)),
+            };
+            if is_seen && !waiting.contains(&now.text) && !has_waited {
+                let before = before.map(|file| file.widenings).unwrap_or_default();
                 added.extend(now.widenings.iter().filter(|widening| !before.contains(widening)).cloned());
             }
-            known.insert(change.path.clone(), now);
+            known.files.insert(change.path.clone(), now);
         }
         added
     }

@@ -114,6 +114,53 @@ fn what_the_person_changes_in_the_program_is_trusted_at_once_and_nothing_that_wa
 }
 
 #[test]
+fn what_is_imported_put_back_or_moved_from_elsewhere_waits() {
+    let seen =
+        || FileChanged { is_seen: true, is_ordered: true, version: Some(1), ..change("agents/zoe.md", REACHING) };
+    for (what, change, expected) in [
+        ("written in the program", seen(), &["agents/zoe.md"][..]),
+        ("imported", FileChanged { is_seen: false, is_copy: true, ..seen() }, &[]),
+        ("imported, by a log in which everything of a person is seen", FileChanged { is_copy: true, ..seen() }, &[]),
+        ("moved from where it did not count", FileChanged { from: Some("notes/zoe.md".into()), ..seen() }, &[]),
+    ] {
+        let mut world = trusted_room(&[]);
+        know(&mut world, &[("agents/zoe.md", REACHING)]);
+        assert_eq!(added(&mut world, change), expected, "{what}");
+    }
+}
+
+#[test]
+fn what_is_trusted_stays_so_when_it_is_renamed_or_copied() {
+    let mut world = trusted_room(&[("agents/ada.md", REACHING)]);
+    know(&mut world, &[("agents/zoe.md", REACHING)]);
+    world.write_message(FileChanged { is_seen: true, ..FileChanged::new("agents/ada.md", FileContent::Removed) });
+    let renamed =
+        FileChanged { from: Some("agents/ada.md".into()), is_seen: true, ..change("agents/zoe.md", REACHING) };
+    assert_eq!(added(&mut world, renamed), ["agents/zoe.md"]);
+    let mut world = trusted_room(&[("agents/ada.md", REACHING)]);
+    know(&mut world, &[("agents/ada.md", REACHING), ("agents/zoe.md", REACHING)]);
+    let copied = FileChanged { is_seen: true, ..change("agents/zoe.md", REACHING) };
+    assert_eq!(added(&mut world, copied), ["agents/zoe.md"]);
+}
+
+#[test]
+fn a_text_that_waited_goes_on_waiting_when_an_undo_brings_it_back() {
+    let mut world = trusted_room(&[]);
+    let seen = |text: &str| FileChanged { is_seen: true, ..change("agents/zoe.md", text) };
+    know(&mut world, &[("agents/zoe.md", REACHING)]);
+    assert_eq!(added(&mut world, change("agents/zoe.md", REACHING)), [""; 0], "it was pulled");
+    know(&mut world, &[("agents/zoe.md", "You help.\n")]);
+    assert_eq!(added(&mut world, seen("You help.\n")), [""; 0]);
+    know(&mut world, &[("agents/zoe.md", REACHING)]);
+    assert_eq!(added(&mut world, seen(REACHING)), [""; 0], "the edit was undone");
+    // Other words of the same kind are the person's own.
+    let own = REACHING.replace("You help", "You help me");
+    know(&mut world, &[("agents/zoe.md", REACHING), ("agents/own.md", &own)]);
+    let written = FileChanged { is_seen: true, ..change("agents/own.md", &own) };
+    assert_eq!(added(&mut world, written), ["agents/own.md"]);
+}
+
+#[test]
 fn what_somebody_unknown_or_a_program_of_an_agent_changes_waits() {
     let mut world = trusted_room(&[]);
     know(&mut world, &[("agents/zoe.md", REACHING)]);
@@ -154,6 +201,36 @@ fn a_coding_agent_that_a_pull_names_as_a_model_waits_and_other_models_do_not() {
     }
     let other = CODING.replace("acp:claude", "openai:gpt-5");
     assert_eq!(widenings_of_file("agents/ada.md", &other), []);
+}
+
+#[test]
+fn an_alias_of_a_coding_agent_is_that_coding_agent() {
+    const ALIASED: &str = "---\nmodel: Coder\n---\nYou help.\n";
+    let step = "---\nsteps:\n  - { id: a, agent: ada, prompt: Go, model: coder }\n---\n";
+    let with_alias = || GatewaySettings {
+        provider: "openai".into(),
+        models: [("coder".to_owned(), "acp:claude".to_owned())].into(),
+        ..GatewaySettings::default()
+    };
+    for (path, text) in [("agents/ada.md", ALIASED), ("workflows/tea.md", step)] {
+        let mut world = trusted_room(&[]);
+        world.insert_resource(with_alias());
+        know(&mut world, &[(path, text)]);
+        assert_eq!(added(&mut world, change(path, text)), [""; 0], "{path} was pulled");
+        assert!(problems(&mut world).contains("acp:claude is not used"), "{path}");
+        let mut world = trusted_room(&[]);
+        world.insert_resource(with_alias());
+        run(&mut world);
+        know(&mut world, &[(path, text)]);
+        let saved = FileChanged { is_seen: true, ..change(path, text) };
+        assert_eq!(added(&mut world, saved), [MODELS], "{path} was saved");
+    }
+    // The alias comes after the agent that names it.
+    let mut world = trusted_room(&[("agents/ada.md", ALIASED)]);
+    assert_eq!(problems(&mut world), "");
+    world.insert_resource(with_alias());
+    run(&mut world);
+    assert!(problems(&mut world).contains("acp:claude is not used"));
 }
 
 #[test]

@@ -53,10 +53,11 @@ pub use verdict::Verdict;
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
+use crate::base::hash::content_hash;
 use crate::gateway::McpServers;
 use crate::gateway::peers::named_paths;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems};
-use crate::workspace::trust::{TrustAdded, Widening};
+use crate::workspace::trust::{TrustAdded, WaitingTexts, Widening};
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SettingsExt, UnreadableFiles, WorkspaceTrust};
 
 /// Registers the gate's settings, messages and systems.
@@ -81,7 +82,8 @@ fn report_commands(
     mut reports: MessageWriter<ProblemReport>,
     mut policy: ResMut<GatePolicy>,
     mut trusted: MessageWriter<TrustAdded>,
-    (mut has_looked, mut before): (Local<bool>, Local<Vec<Widening>>),
+    (mut has_looked, mut before): (Local<bool>, Local<(u64, Vec<Widening>)>),
+    mut waiting: Local<WaitingTexts>,
 ) {
     let is_first = !std::mem::replace(&mut *has_looked, true);
     let changed: Vec<&FileChanged> = changes.read().filter(|change| change.path == commands::ALLOWLIST_FILE).collect();
@@ -93,10 +95,14 @@ fn report_commands(
     let text = known.text(commands::ALLOWLIST_FILE);
     let (rules, mut problems) = CommandRules::parse(text.unwrap_or_default());
     let now: Vec<Widening> = rules.widenings().collect();
-    if is_persons {
-        trusted.write(TrustAdded(now.iter().filter(|widening| !before.contains(widening)).cloned().collect()));
+    let hash = content_hash(text.unwrap_or_default().as_bytes());
+    if hash != before.0 {
+        waiting.note(before.0, &before.1, &trust);
     }
-    *before = now;
+    if is_persons && !waiting.contains(hash, &trust) {
+        trusted.write(TrustAdded(now.iter().filter(|widening| !before.1.contains(widening)).cloned().collect()));
+    }
+    *before = (hash, now);
     let failure = unreadable.failure(commands::ALLOWLIST_FILE).filter(|_| text.is_none());
     problems.extend(failure.map(|failure| failure.problem(commands::ALLOWLIST_FILE)));
     problems.extend(rules.untrusted_problem(&trust));

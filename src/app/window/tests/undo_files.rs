@@ -91,12 +91,12 @@ impl PausedRoom {
         files
     }
 
-    fn order(&self, operation: FileOperation) -> RoomAct {
+    pub(super) fn order(&self, operation: FileOperation) -> RoomAct {
         RoomAct::File(self.state.file_command(operation))
     }
 
     /// Performs a command, and waits until all its file operations are answered.
-    fn act_and_wait(&mut self, command: Command) {
+    pub(super) fn act_and_wait(&mut self, command: Command) {
         let acts: Vec<RoomAct> = match &command {
             Command::Act(act, _) => vec![act.clone()],
             Command::Acts(acts) => acts.iter().map(|(act, _)| act.clone()).collect(),
@@ -147,7 +147,7 @@ impl PausedRoom {
         (0..2).map(|agent| fs::read(path(agent)).ok()).collect()
     }
 
-    fn press_undo(&mut self) {
+    pub(super) fn press_undo(&mut self) {
         self.state.time.now_secs += 5.0;
         self.act_and_wait(Command::Undo);
     }

@@ -5,6 +5,7 @@
 //! What a person trusts is kept in their config folder, never in the workspace; the room gets it as [`WorkspaceTrust`].
 
 pub mod settings_keys;
+mod waiting_texts;
 
 use std::collections::BTreeSet;
 
@@ -12,6 +13,8 @@ use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
+
+pub use waiting_texts::WaitingTexts;
 
 use crate::schedule::{Input, RoomPaused};
 

@@ -7,6 +7,7 @@ use super::super::limits::FileLimits;
 use super::super::room_files::RoomFiles;
 use super::super::saving::{Haste, SaveOrder, Saves};
 use super::super::service::{FileService, FileServiceOptions};
+use super::super::user_changes::TextOrigin;
 use super::*;
 
 const ADA: &str = "agents/ada.md";
@@ -93,8 +94,8 @@ fn moving_the_workspace_is_no_edit_and_nothing_is_created_in_its_place() {
     assert_eq!(files.news.take(9), []);
     let mut saves = Saves::default();
     saves.orders.queue(ADA, SaveOrder { text: "ours".into(), over: None, number: 1 });
-    let told = saves.write_all_or_keep(&mut files);
-    assert!(told[0].what.contains("moved or deleted") && !here.exists(), "{told:?}");
+    let problems = saves.write_all_or_keep(&mut files);
+    assert!(problems[0].what.contains("moved or deleted") && !here.exists(), "{problems:?}");
     let kept = fs::read_to_string(there.join(".workshop/unsaved/agents_ada.md"));
     assert_eq!(kept.expect("it went along"), "ours");
 }
@@ -160,39 +161,39 @@ fn every_change_by_anyone_is_in_the_change_feed() {
     use super::super::executor::tests::order;
     let (folder, mut files) = workspace();
     fs::create_dir(folder.path().join("notes")).expect("folders can be made");
-    let told = |files: &mut Executor| {
+    let changed_files = |files: &mut Executor| {
         files.report_changed();
-        let told = files.feed.take().files.into_iter();
-        told.map(|file| (file.info.path, file.info.version, file.info.is_there, file.hash)).collect::<Vec<_>>()
+        let changed = files.feed.take().files.into_iter();
+        changed.map(|file| (file.info.path, file.info.version, file.info.is_there, file.hash)).collect::<Vec<_>>()
     };
     let there =
         |path: &str, version: u64, text: &str| (path.to_owned(), version, true, Some(content_hash(text.as_bytes())));
     let gone = |path: &str, version: u64| (path.to_owned(), version, false, None);
-    assert_eq!(told(&mut files), []);
+    assert_eq!(changed_files(&mut files), []);
     let done = |files: &mut Executor, key: &str, operation| {
         files.execute(&order(key, "ada", operation)).result.expect("it can be done");
     };
     let path = || "notes/a.md".to_owned();
     done(&mut files, "k1", FileOperation::Write { path: path(), content: "one".into() });
-    assert_eq!(told(&mut files), [there("notes/a.md", 1, "one")]);
+    assert_eq!(changed_files(&mut files), [there("notes/a.md", 1, "one")]);
     done(&mut files, "k2", FileOperation::Read { path: path() });
-    assert_eq!(told(&mut files), [], "reading changes nothing");
+    assert_eq!(changed_files(&mut files), [], "reading changes nothing");
     write(&folder, "notes/a.md", "by hand");
     files.examine("notes/a.md");
-    assert_eq!(told(&mut files), [there("notes/a.md", 2, "by hand")]);
+    assert_eq!(changed_files(&mut files), [there("notes/a.md", 2, "by hand")]);
     done(&mut files, "k3", FileOperation::Rename { from: path(), to: "notes/b.md".into() });
-    assert_eq!(told(&mut files), [gone("notes/a.md", 0), there("notes/b.md", 2, "by hand")]);
+    assert_eq!(changed_files(&mut files), [gone("notes/a.md", 0), there("notes/b.md", 2, "by hand")]);
     done(&mut files, "k4", FileOperation::Delete { path: "notes/b.md".into() });
-    assert_eq!(told(&mut files), [gone("notes/b.md", 2)]);
+    assert_eq!(changed_files(&mut files), [gone("notes/b.md", 2)]);
     let record = "sessions/ada.act-1.session.yaml".to_owned();
     done(&mut files, "k5", FileOperation::Record { path: record.clone(), content: "x".into(), over: None });
-    assert_eq!(told(&mut files), [(record, 0, true, None)]);
-    files.create("notes/cup.png", &[0xff]).expect("it can be written");
-    assert_eq!(told(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
+    assert_eq!(changed_files(&mut files), [(record, 0, true, None)]);
+    files.create("notes/cup.png", &[0xff], TextOrigin::Copy).expect("it can be written");
+    assert_eq!(changed_files(&mut files), [("notes/cup.png".to_owned(), 0, true, None)]);
     fs::remove_file(folder.path().join("notes/cup.png")).expect("it should exist");
     files.refresh("");
-    assert_eq!(told(&mut files), [gone("notes/cup.png", 0)]);
+    assert_eq!(changed_files(&mut files), [gone("notes/cup.png", 0)]);
     write(&folder, ADA, "edited");
     files.examine_room_files();
-    assert_eq!(told(&mut files), [there(ADA, 1, "edited")]);
+    assert_eq!(changed_files(&mut files), [there(ADA, 1, "edited")]);
 }

@@ -74,6 +74,6 @@ pub use running_programs::{ChangedByProgram, ProgramOwner};
 pub use saving::SaveOrder;
 pub use service::{FileHandle, FileService, FileServiceOptions};
 pub use service_events::{OutsideChange, ProgramChange, RecordChanged, SaveReport};
-pub use user_changes::{NewFile, write_new};
+pub use user_changes::{NewFile, TextOrigin, write_new};
 pub(super) use user_commands::give_orders;
 pub use user_commands::{FileCommand, UserCommandResults};

@@ -20,7 +20,7 @@ use super::room_files::RoomFiles;
 use super::running_programs::{ChangedByProgram, ProgramOwner};
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
 use super::service_events::{ServiceEvent, ServiceEventQueue};
-use super::user_changes::NewFile;
+use super::user_changes::{NewFile, TextOrigin};
 use super::watcher::{FileEvent, Watcher};
 use super::worktrees::Worktrees;
 use crate::base::{Author, Id, Problem};
@@ -91,6 +91,7 @@ enum Command {
     Create {
         path: String,
         bytes: Vec<u8>,
+        origin: TextOrigin,
         reply: Sender<io::Result<NewFile>>,
     },
     /// Perform a file operation from outside of the room, on someone's behalf.
@@ -131,10 +132,10 @@ pub struct FileHandle(Sender<Command>);
 
 impl FileHandle {
     /// Creates a new file for the person.
-    pub fn create(&self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+    pub fn create(&self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile> {
         let (reply, replied) = bounded(1);
         let closed = || io::Error::other("the workspace was closed");
-        let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), reply };
+        let create = Command::Create { path: path.to_owned(), bytes: bytes.to_owned(), origin, reply };
         self.0.send(create).map_err(|_| closed())?;
         replied.recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -492,9 +493,9 @@ impl ServiceState {
             Command::Look(paths) => paths.iter().for_each(|path| self.files.examine(path)),
             // Pending saves are written when they are due.
             Command::Save | Command::Stop => {}
-            Command::Create { path, bytes, reply } => {
+            Command::Create { path, bytes, origin, reply } => {
                 // If this fails, the requester is gone; the file is written anyway.
-                let _ = reply.send(self.files.create(&path, &bytes));
+                let _ = reply.send(self.files.create(&path, &bytes, origin));
             }
             Command::Change { author, operation, reply } => {
                 // As above: the change is done anyway.

@@ -22,6 +22,16 @@ pub fn write_new(workspace: &Path, path: &str, bytes: &[u8]) -> io::Result<()> {
     safe_fs::write_new(workspace, path, |mut file| file.write_all(bytes))
 }
 
+/// Where the text comes from that a person puts into a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TextOrigin {
+    /// The person made it in this program, so they have seen what it permits.
+    Person,
+    /// A file from elsewhere, or an earlier text that comes back: the person need not have read it.
+    #[default]
+    Copy,
+}
+
 /// A file that a person added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewFile {
@@ -31,11 +41,13 @@ pub struct NewFile {
     pub version: Option<u64>,
     /// The hash of its content.
     pub hash: u64,
+    /// Where its content comes from.
+    pub origin: TextOrigin,
 }
 
 impl Executor {
     /// Creates a new file for the person, and reports it to the world.
-    pub(super) fn create(&mut self, path: &str, bytes: &[u8]) -> io::Result<NewFile> {
+    pub(super) fn create(&mut self, path: &str, bytes: &[u8], origin: TextOrigin) -> io::Result<NewFile> {
         let path = WorkspacePath::new(path).map_err(|why| io::Error::new(ErrorKind::InvalidInput, why.to_string()))?;
         match self.root.metadata(&path) {
             Err(PathError::Missing) => {}
@@ -45,19 +57,19 @@ impl Executor {
         let most = self.limits.bytes_at_most(&path);
         let text = std::str::from_utf8(bytes).ok().filter(|_| bytes.len() as u64 <= most);
         let version = match text {
-            Some(text) => self.create_text(&path, text)?,
+            Some(text) => self.create_text(&path, text, origin)?,
             // Bytes that cannot be kept as a version are written all the same, since they are the person's.
             None => {
                 self.create_bytes(&path, bytes, most)?;
                 None
             }
         };
-        Ok(NewFile { path: path.as_str().to_owned(), version, hash: content_hash(bytes) })
+        Ok(NewFile { path: path.as_str().to_owned(), version, hash: content_hash(bytes), origin })
     }
 
-    fn create_text(&mut self, path: &WorkspacePath, text: &str) -> io::Result<Option<u64>> {
+    fn create_text(&mut self, path: &WorkspacePath, text: &str, origin: TextOrigin) -> io::Result<Option<u64>> {
         let save = FileOperation::Save { path: path.as_str().into(), base: None, content: text.to_owned() };
-        match self.change_for_user(save) {
+        match self.change_and_report(Author::user(), save, origin) {
             Ok(FileAnswer::Changed { done: FileResult::Written { version, .. }, .. }) => Ok(Some(version)),
             Ok(_) => Ok(None),
             Err(_) if self.root.metadata(path).is_ok() => Err(ErrorKind::AlreadyExists.into()),
@@ -75,7 +87,7 @@ impl Executor {
             self.index.note(path.as_str(), &found);
             self.note_changed(path.as_str());
         }
-        self.report(&Author::user(), path.as_str(), None, None);
+        self.report_bytes(path.as_str());
         Ok(())
     }
 
@@ -91,20 +103,25 @@ impl Executor {
         if let Ok(found) = self.root.metadata(&path) {
             self.index.note(path.as_str(), &found);
             self.note_changed(path.as_str());
-            self.report(&Author::user(), path.as_str(), None, None);
+            self.report_bytes(path.as_str());
         }
     }
 
-    /// Performs a person's operation that does not come from the room, and reports it to the world.
-    pub(super) fn change_for_user(&mut self, operation: FileOperation) -> Result<FileAnswer, FileFailure> {
-        self.change_beside_room(Author::user(), operation)
-    }
-
-    /// Performs an operation from outside of the room, on someone's behalf, and reports it to the world.
+    /// Performs an operation from outside of the room, on someone's behalf, and reports it to the world. Its text is an
+    /// earlier one, or one that a program made.
     pub(super) fn change_beside_room(
         &mut self,
         author: Author,
         operation: FileOperation,
+    ) -> Result<FileAnswer, FileFailure> {
+        self.change_and_report(author, operation, TextOrigin::Copy)
+    }
+
+    fn change_and_report(
+        &mut self,
+        author: Author,
+        operation: FileOperation,
+        origin: TextOrigin,
     ) -> Result<FileAnswer, FileFailure> {
         // Every such operation is unique and never sent twice.
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -120,38 +137,59 @@ impl Executor {
         };
         let answer = self.execute(&order).result?;
         if let FileAnswer::Changed { done, .. } = &answer {
+            let of = |path| Reported { by: &author, path, version: None, from: None, origin };
             match done {
                 FileResult::Written { path, version, content, .. } => {
                     let content = content.clone().map(FileContent::Text);
-                    self.report(&author, path, content, Some(*version));
+                    self.report(Reported { version: Some(*version), ..of(path) }, content);
                 }
-                FileResult::Deleted { path, .. } => self.report(&author, path, Some(FileContent::Removed), None),
+                FileResult::Deleted { path, .. } => self.report(of(path), Some(FileContent::Removed)),
                 FileResult::Renamed { from, to, content } => {
-                    self.report(&author, from, Some(FileContent::Removed), None);
-                    self.report(&author, to, content.clone().map(FileContent::Text), None);
+                    self.report(of(from), Some(FileContent::Removed));
+                    self.report(Reported { from: Some(from), ..of(to) }, content.clone().map(FileContent::Text));
                 }
             }
         }
         Ok(answer)
     }
 
-    /// Reports a change of a file by `by` to the world.
-    fn report(&self, by: &Author, path: &str, content: Option<FileContent>, version: Option<u64>) {
-        let path = path.to_owned();
+    /// Reports a person's file that is not known as text.
+    fn report_bytes(&self, path: &str) {
+        let by = &Author::user();
+        self.report(Reported { by, path, version: None, from: None, origin: TextOrigin::Copy }, None);
+    }
+
+    /// Reports a changed file to the world; without content if no room uses it as text.
+    fn report(&self, changed: Reported, content: Option<FileContent>) {
+        let path = changed.path.to_owned();
         let is_gone = content == Some(FileContent::Removed);
         self.news.push(match content.filter(|_| layout::is_used_by_room(&path) && self.room.is_some()) {
-            Some(content) => {
-                let by = by.clone();
-                let change = FileChanged::new(path, content);
-                ServiceEvent::Changed(FileChanged { version, by, is_ordered: true, is_seen: true, ..change })
-            }
+            Some(content) => ServiceEvent::Changed(FileChanged {
+                by: changed.by.clone(),
+                version: changed.version,
+                from: changed.from.map(str::to_owned),
+                is_ordered: true,
+                is_seen: changed.origin == TextOrigin::Person,
+                is_copy: changed.origin == TextOrigin::Copy,
+                ..FileChanged::new(path, content)
+            }),
             None => {
-                let by = Some(by.0.clone());
-                let version = version.unwrap_or(0);
+                let by = Some(changed.by.0.clone());
+                let version = changed.version.unwrap_or(0);
                 ServiceEvent::Outside(OutsideChange { path, version, is_gone, displaced_by: None, by, program: None })
             }
         });
     }
+}
+
+/// A change of a file, as it is reported to the world.
+struct Reported<'a> {
+    by: &'a Author,
+    path: &'a str,
+    version: Option<u64>,
+    /// The former path, if it was renamed.
+    from: Option<&'a str>,
+    origin: TextOrigin,
 }
 
 #[cfg(test)]
@@ -169,14 +207,15 @@ mod tests {
         let state = folder.path().join(".workshop");
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
         files.room = Some(RoomFiles::new(folder.path(), &std::collections::BTreeMap::new(), true));
-        files.create("agents/zoe.md", b"You are Zoe.").expect("it can be written");
-        files.create("artifacts/plan.md", b"tea").expect("it can be written");
-        files.create("artifacts/cup.png", &[0xff, 0]).expect("what is no text comes in, too");
-        let taken = files.create("agents/zoe.md", b"You are another.").expect_err("it exists already");
+        files.create("agents/zoe.md", b"You are Zoe.", TextOrigin::Copy).expect("it can be written");
+        files.create("artifacts/plan.md", b"tea", TextOrigin::Copy).expect("it can be written");
+        files.create("artifacts/cup.png", &[0xff, 0], TextOrigin::Copy).expect("what is no text comes in, too");
+        let taken =
+            files.create("agents/zoe.md", b"You are another.", TextOrigin::Copy).expect_err("it exists already");
         assert_eq!(taken.kind(), ErrorKind::AlreadyExists);
         assert_eq!(fs::read(folder.path().join("agents/zoe.md")).expect("it should exist"), b"You are Zoe.");
-        let told: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
-            .map(|news| match news {
+        let reported: Vec<(String, Option<u64>)> = (files.news.take(9).into_iter())
+            .map(|event| match event {
                 ServiceEvent::Changed(change) if change.is_ordered => (change.path, change.version),
                 ServiceEvent::Outside(change) if change.by.as_deref() == Some("user") => {
                     (change.path, Some(change.version))
@@ -184,22 +223,50 @@ mod tests {
                 other => panic!("{other:?}"),
             })
             .collect();
-        let told: Vec<_> = told.iter().map(|(path, version)| (path.as_str(), *version)).collect();
-        assert_eq!(told, [("agents/zoe.md", Some(1)), ("artifacts/plan.md", Some(1)), ("artifacts/cup.png", Some(0))]);
+        let reported: Vec<_> = reported.iter().map(|(path, version)| (path.as_str(), *version)).collect();
+        assert_eq!(
+            reported,
+            [("agents/zoe.md", Some(1)), ("artifacts/plan.md", Some(1)), ("artifacts/cup.png", Some(0))]
+        );
         for path in ["agents/zoe.md", "artifacts/plan.md", "artifacts/cup.png"] {
             files.examine(path);
         }
         assert!(files.news.is_empty(), "nobody takes it for somebody else's");
         files.limits.count_at_most = 3;
-        let full = files.create("artifacts/more.md", b"x").expect_err("there are three").to_string();
+        let full = files.create("artifacts/more.md", b"x", TextOrigin::Copy).expect_err("there are three").to_string();
         assert!(full.contains("files.count_at_most"), "{full}");
         for path in ["../out.md", ".workshop/x.md", "sessions/x.md"] {
-            assert!(files.create(path, b"x").is_err(), "{path}");
+            assert!(files.create(path, b"x", TextOrigin::Copy).is_err(), "{path}");
         }
         drop(files);
         let history = FileHistory::open(folder.path(), &state).expect("it can be read");
         let kept = history.versions("artifacts/plan.md").expect("they can be read");
         assert_eq!((kept.len(), kept[0].author.as_str()), (1, "user"));
+    }
+
+    #[test]
+    fn only_what_the_person_made_in_the_program_is_seen() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let state = folder.path().join(".workshop");
+        let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
+        files.room = Some(RoomFiles::new(folder.path(), &std::collections::BTreeMap::new(), true));
+        let path = "agents/zoe.md";
+        let mut act = |operation| {
+            files.change_beside_room(Author::user(), operation).expect("it can be done");
+        };
+        act(FileOperation::Write { path: path.into(), content: "one".into() });
+        act(FileOperation::Write { path: path.into(), content: "two".into() });
+        act(FileOperation::Restore { path: path.into(), version: 1 });
+        act(FileOperation::Rename { from: path.into(), to: "agents/zora.md".into() });
+        let made = files.create("agents/ada.md", b"mine", TextOrigin::Person).expect("it can be written");
+        assert_eq!(made.origin, TextOrigin::Person);
+        files.create("agents/imported.md", b"theirs", TextOrigin::Copy).expect("it can be written");
+        let changes = files.news.take(99).into_iter().filter_map(|event| match event {
+            ServiceEvent::Changed(change) => Some(change),
+            _ => None,
+        });
+        let persons: Vec<String> = changes.filter(FileChanged::is_persons).map(|change| change.path).collect();
+        assert_eq!(persons, ["agents/ada.md"]);
     }
 
     #[test]
@@ -215,15 +282,15 @@ mod tests {
         files.end_export("exports/a.jsonl");
         files.examine("exports/a.jsonl");
         files.examine_everything();
-        let told = files.news.take(9);
+        let events = files.news.take(9);
         assert!(
-            matches!(&told[..], [ServiceEvent::Outside(change)] if change.by.as_deref() == Some("user")),
-            "{told:?}"
+            matches!(&events[..], [ServiceEvent::Outside(change)] if change.by.as_deref() == Some("user")),
+            "{events:?}"
         );
         fs::write(folder.path().join("exports/a.jsonl"), "changed").expect("files can be written");
         files.examine_everything();
-        let told = files.news.take(9);
-        assert!(matches!(&told[..], [ServiceEvent::Outside(change)] if change.by.is_none()), "{told:?}");
+        let events = files.news.take(9);
+        assert!(matches!(&events[..], [ServiceEvent::Outside(change)] if change.by.is_none()), "{events:?}");
         files.begin_export("exports/never.zip");
         files.end_export("exports/never.zip");
         assert!(files.news.is_empty());
@@ -236,12 +303,15 @@ mod tests {
         let mut files = Executor::open(folder.path(), &state, FileLimits::default()).expect("it can be opened");
         files.room = Some(RoomFiles::new(folder.path(), &std::collections::BTreeMap::new(), true));
         let brought = ["agents/zoe.md", "artifacts/plan.md", "artifacts/tea.md"]
-            .map(|path| files.create(path, b"one").expect("it can be written"));
+            .map(|path| files.create(path, b"one", TextOrigin::Copy).expect("it can be written"));
         files.news.take(9);
         fs::write(folder.path().join("artifacts/plan.md"), "mine").expect("files can be written");
         fs::remove_file(folder.path().join("artifacts/tea.md")).expect("it should exist");
         let mut take_back = |file: &NewFile| {
-            files.change_for_user(FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash })
+            files.change_beside_room(
+                Author::user(),
+                FileOperation::DeleteUnchanged { path: file.path.clone(), hash: file.hash },
+            )
         };
         assert!(matches!(take_back(&brought[0]), Ok(FileAnswer::Changed { done: FileResult::Deleted { .. }, .. })));
         let changed = take_back(&brought[1]).expect_err("it was changed").what;
@@ -249,9 +319,9 @@ mod tests {
         assert!(matches!(take_back(&brought[2]), Ok(FileAnswer::Unchanged { .. })), "gone already is well");
         assert_eq!(fs::read(folder.path().join("artifacts/plan.md")).expect("it should exist"), b"mine");
         assert!(!folder.path().join("agents/zoe.md").exists());
-        let told = files.news.take(9);
-        let is_told = |news: &ServiceEvent| matches!(news, ServiceEvent::Changed(change) if change.is_ordered && change.content == FileContent::Removed);
-        assert!(told.iter().any(is_told), "{told:?}");
+        let events = files.news.take(9);
+        let is_removal = |event: &ServiceEvent| matches!(event, ServiceEvent::Changed(change) if change.is_ordered && change.content == FileContent::Removed);
+        assert!(events.iter().any(is_removal), "{events:?}");
         let kept = FileHistory::open(folder.path(), &state).expect("it can be read");
         assert_eq!(kept.text("agents/zoe.md", 1).expect("it can be read").as_deref(), Some("one"));
     }

@@ -50,98 +50,156 @@ pub fn pressed<'t>(
     space: &mut SpaceBar,
     is_taken: impl Fn(Option<Id>, &str) -> bool,
 ) -> Vec<&'t CommandInfo> {
-    let is_typing = ctx.text_edit_focused();
-    let focused = ctx.memory(|memory| memory.focused());
-    let now_secs = ctx.input(|input| input.time);
+    let mut frame = KeyFrame::of(ctx, table, reach, &is_taken);
     let mut keyboard = Keyboard::load(ctx);
-    let has_left_field = keyboard.update_field(ctx);
-    // An open menu gets the keys alone; it is closed before anything else.
-    let menu_open = egui::Popup::is_any_open(ctx);
-    // The room's commands apply only while it is visible.
-    let in_room =
-        reach == ShortcutScope::WithRoom && !menu_open && focused.is_none_or(|widget| widget == room_widget());
-    let takes_space = in_room && keyboard.may_command(now_secs);
+    frame.has_left_field = keyboard.update_field(ctx);
+    let takes_space = frame.in_room() && keyboard.may_command(frame.now_secs);
     let pause = ctx.input_mut(|input| space_bar(input, takes_space, space));
     let mut invoked = Vec::from_iter(table.find(PAUSE).filter(|_| pause));
-    let is_room_focused = focused == Some(room_widget());
-    let is_applicable = |command: &&CommandInfo| {
-        let applies_here = match command.context {
-            _ if menu_open => false,
-            // An open dialog is answered or closed first.
-            _ if reach == ShortcutScope::Question => command.id == ESCAPE,
-            // Escape in a text field only leaves the field.
-            KeyContext::Everywhere if command.id == ESCAPE && has_left_field => reach == ShortcutScope::Panel,
-            KeyContext::Everywhere => true,
-            KeyContext::NotWriting => !is_typing && (reach != ShortcutScope::Panel || command.id == KEYS),
-            // After a click elsewhere, the keys still look around in the room, but change nothing.
-            KeyContext::Room if command.undone != UndoKind::NothingToUndo => in_room && is_room_focused,
-            KeyContext::Room => in_room,
-            // The code that draws these panes handles their keys itself.
-            KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
-        };
-        applies_here
-            && command.id != PAUSE
-            && (is_room_focused || !TAB_COMMANDS.contains(&command.id))
-            && !is_taken(focused, command.id)
-    };
-    let is_covered = menu_open || matches!(reach, ShortcutScope::Question | ShortcutScope::Panel);
-    let of_id = |id: &str| table.find(id).filter(|_| !is_typing && !is_covered && is_room_focused);
-    let command_for = |event: &Event, keyboard: Keyboard| match event {
-        // egui turns these two shortcuts into events of their own.
-        Event::Copy => of_id("room.copy"),
-        Event::Paste(_) => of_id("room.paste"),
-        Event::Key { key, pressed: true, modifiers, .. } => {
-            let matches =
-                |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
-            let writes_character = keyboard::writes_character(*key, *modifiers);
-            let may_invoke = |command: &&CommandInfo| match command.decides {
-                true => keyboard.may_decide(focused, writes_character, now_secs),
-                false => keyboard.may_command(now_secs) || !writes_character,
-            };
-            let mut applicable = table.all().iter().filter(is_applicable).filter(may_invoke);
-            applicable.find(|command| command.keys.iter().any(matches))
-        }
-        _ => None,
-    };
-    // A key that would decide something, were it not for its haste, is no text.
-    let is_too_early = |event: &Event, keyboard: Keyboard| match event {
-        Event::Key { key, pressed: true, modifiers, .. } if keyboard.is_chosen(focused) => {
-            let matches =
-                |keys: &KeyboardShortcut| keys.logical_key == *key && modifiers.matches_logically(keys.modifiers);
-            let mut deciding = table.all().iter().filter(is_applicable).filter(|command| command.decides);
-            deciding.any(|command| command.keys.iter().any(matches))
-        }
-        _ => false,
-    };
-    let mut walks_the_room = false;
-    let has_keys =
-        ctx.input(|input| input.events.iter().any(|event| matches!(event, Event::Key { pressed: true, .. })));
+    let has_keys = ctx.input(|input| input.events.iter().any(is_key));
     // Several keys may be pressed within one frame; each invokes its command, in order.
     ctx.input_mut(|input| {
         input.events.retain(|event| {
             if invoked.last().is_some_and(|last: &&CommandInfo| last.id == PALETTE) {
                 return true;
             }
-            let command = command_for(event, keyboard);
-            let is_key = matches!(event, Event::Key { pressed: true, .. });
+            let command = frame.command_for(event, keyboard);
             // The character of a key comes as an event of its own, before that of the key.
             let is_text = keyboard::is_text(event) && !(has_keys && matches!(event, Event::Text(_)));
-            if is_text || (is_typing && is_key) {
-                let is_shortcut = command.is_some() || is_too_early(event, keyboard);
-                keyboard.note(!is_typing && is_shortcut, now_secs);
-            }
-            if command.is_some_and(|command| TAB_COMMANDS.contains(&command.id)) {
-                walks_the_room = true;
+            if is_text || (frame.is_typing && is_key(event)) {
+                let is_shortcut = command.is_some() || frame.is_too_early(event, keyboard);
+                keyboard.note(!frame.is_typing && is_shortcut, frame.now_secs);
             }
             invoked.extend(command);
             command.is_none()
         });
     });
     keyboard.store(ctx);
-    if walks_the_room {
+    if invoked.iter().any(|command| TAB_COMMANDS.contains(&command.id)) {
         keyboard::choose(ctx, room_widget());
     }
     invoked
+}
+
+/// Whether an event is that of a key that was pressed.
+fn is_key(event: &Event) -> bool {
+    matches!(event, Event::Key { pressed: true, .. })
+}
+
+/// What decides which commands the keys of a frame invoke.
+struct KeyFrame<'a, 't> {
+    table: &'t CommandTable,
+    reach: ShortcutScope,
+    now_secs: f64,
+    focused: Option<Id>,
+    is_typing: bool,
+    /// Whether the person has just left a text field by Escape.
+    has_left_field: bool,
+    /// Whether a menu is open: it gets the keys alone, and is closed before anything else.
+    has_menu: bool,
+    is_taken: &'a dyn Fn(Option<Id>, &str) -> bool,
+}
+
+impl<'a, 't> KeyFrame<'a, 't> {
+    fn of(
+        ctx: &Context,
+        table: &'t CommandTable,
+        reach: ShortcutScope,
+        is_taken: &'a dyn Fn(Option<Id>, &str) -> bool,
+    ) -> Self {
+        Self {
+            table,
+            reach,
+            now_secs: ctx.input(|input| input.time),
+            focused: ctx.memory(|memory| memory.focused()),
+            is_typing: ctx.text_edit_focused(),
+            has_left_field: false,
+            has_menu: egui::Popup::is_any_open(ctx),
+            is_taken,
+        }
+    }
+
+    /// Whether the keys may go to the room, whose commands apply only while it is visible.
+    fn in_room(&self) -> bool {
+        let is_free = self.focused.is_none_or(|widget| widget == room_widget());
+        self.reach == ShortcutScope::WithRoom && !self.has_menu && is_free
+    }
+
+    fn is_room_focused(&self) -> bool {
+        self.focused == Some(room_widget())
+    }
+
+    /// The command that an event invokes.
+    fn command_for(&self, event: &Event, keyboard: Keyboard) -> Option<&'t CommandInfo> {
+        match event {
+            // egui turns these two shortcuts into events of their own.
+            Event::Copy => self.room_command("room.copy"),
+            Event::Paste(_) => self.room_command("room.paste"),
+            event => {
+                let may_invoke = |command: &&CommandInfo| self.may_invoke(command, event, keyboard);
+                self.of_key(event).find(may_invoke)
+            }
+        }
+    }
+
+    /// Whether a key would decide something, were it not for its haste: then it is no text.
+    fn is_too_early(&self, event: &Event, keyboard: Keyboard) -> bool {
+        keyboard.is_chosen(self.focused) && self.of_key(event).any(|command| command.decides)
+    }
+
+    /// The command with this id, if the room gets what is pasted and copied.
+    fn room_command(&self, id: &str) -> Option<&'t CommandInfo> {
+        let is_covered = self.has_menu || matches!(self.reach, ShortcutScope::Question | ShortcutScope::Panel);
+        self.table.find(id).filter(|_| !self.is_typing && !is_covered && self.is_room_focused())
+    }
+
+    /// The applicable commands with this key.
+    fn of_key(&self, event: &Event) -> impl Iterator<Item = &'t CommandInfo> {
+        let matches = move |keys: &KeyboardShortcut| match event {
+            Event::Key { key, pressed: true, modifiers, .. } => {
+                keys.logical_key == *key && modifiers.matches_logically(keys.modifiers)
+            }
+            _ => false,
+        };
+        let applicable = self.table.all().iter().filter(move |command| self.is_applicable(command));
+        applicable.filter(move |command| command.keys.iter().any(matches))
+    }
+
+    /// Whether the person may invoke a command with this key now, so soon after typing.
+    fn may_invoke(&self, command: &CommandInfo, event: &Event, keyboard: Keyboard) -> bool {
+        let Event::Key { key, modifiers, .. } = event else { return false };
+        let writes_character = keyboard::writes_character(*key, *modifiers);
+        match command.decides {
+            true => keyboard.may_decide(self.focused, writes_character, self.now_secs),
+            false => keyboard.may_command(self.now_secs) || !writes_character,
+        }
+    }
+
+    /// Whether a command can be invoked here by its keys.
+    fn is_applicable(&self, command: &CommandInfo) -> bool {
+        self.applies_here(command)
+            && command.id != PAUSE
+            && (self.is_room_focused() || !TAB_COMMANDS.contains(&command.id))
+            && !(self.is_taken)(self.focused, command.id)
+    }
+
+    /// Whether the context of a command is what is in front.
+    fn applies_here(&self, command: &CommandInfo) -> bool {
+        match command.context {
+            _ if self.has_menu => false,
+            // An open dialog is answered or closed first.
+            _ if self.reach == ShortcutScope::Question => command.id == ESCAPE,
+            // Escape in a text field only leaves the field.
+            KeyContext::Everywhere if command.id == ESCAPE && self.has_left_field => self.reach == ShortcutScope::Panel,
+            KeyContext::Everywhere => true,
+            KeyContext::NotWriting => !self.is_typing && (self.reach != ShortcutScope::Panel || command.id == KEYS),
+            // After a click elsewhere, the keys still look around in the room, but change nothing.
+            KeyContext::Room if command.undone != UndoKind::NothingToUndo => self.in_room() && self.is_room_focused(),
+            KeyContext::Room => self.in_room(),
+            // The code that draws these panes handles their keys itself.
+            KeyContext::Files | KeyContext::Editor | KeyContext::Finding | KeyContext::Graph => false,
+        }
+    }
 }
 
 /// Whether shortcuts reach the widget that is being drawn: no menu is open over it and no dialog is in front of it.

@@ -4,6 +4,7 @@ use bevy::math::Vec2;
 
 use super::*;
 use crate::element::ElementCommand;
+use crate::workspace::vfs::TextOrigin;
 
 fn to(x: f32) -> RoomAct {
     RoomAct::Element(ElementCommand::Move { element: "rules".into(), position: Vec2::new(x, 0.0) })
@@ -181,7 +182,7 @@ fn a_complete_undo_of_files_is_told_once() {
 #[test]
 fn added_files_are_removed_by_undo_and_restored_by_redo() {
     let mut history = History::default();
-    let files = vec![NewFile { path: "agents/zoe.md".into(), version: Some(1), hash: 7 }];
+    let files = vec![NewFile { path: "agents/zoe.md".into(), version: Some(1), hash: 7, origin: TextOrigin::Copy }];
     history.note(Step { files: files.clone(), ..Step::of("Import zoe.md") });
     assert_eq!(history.undo_at(0.0).map(|reversal| reversal.files), Ok(files.clone()));
     assert_eq!(history.redo(|act| act).map(|reversal| reversal.files), Some(files));

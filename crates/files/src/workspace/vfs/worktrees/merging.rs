@@ -122,59 +122,96 @@ pub(super) fn merge(
             left_out.push(format!("'{path}': {why}"));
             continue;
         }
-        let (before, after) = (worktree.base.get(path).copied(), worktree.head.get(path).copied());
-        let (old, new) = (worktree.text(before.as_ref())?, worktree.text(after.as_ref())?);
-        let now = match WorkspacePath::new(path).map(|path| workspace.present(&path)) {
-            Ok(Ok(now)) => now.map(|(text, _)| text.to_string()),
-            Ok(Err(failure)) => {
-                crossed.push(failure.what);
-                continue;
+        match merge_file(worktree, number, path, order, workspace)? {
+            FileMerge::Merged { result, file } => {
+                done.extend(result);
+                base.push((path.clone(), file));
             }
-            Err(refusal) => {
-                crossed.push(refusal.to_string());
-                continue;
-            }
-        };
-        let merged = match worktree.conflicts.get(path).copied() {
-            // The person was shown both versions and chose this one, unless there is yet another one by now.
-            Some(shown) => (worktree.text(shown.as_ref())? == now).then(|| new.clone()),
-            None => merge_files(old.as_deref(), new.as_deref(), now.as_deref())
-                .map(|text| text.map(std::borrow::Cow::into_owned)),
-        };
-        let is_program = after.or(before).is_some_and(|file| file.is_program);
-        let Some(wanted) = merged else {
-            let theirs = match &now {
-                Some(text) => Some(TreeFile { blob: worktree.repository.store_blob(text.as_bytes())?, is_program }),
-                None => None,
-            };
-            worktree.conflicts.insert(path.clone(), theirs);
-            crossed.push(format!("'{path}': the same lines were changed in the workspace in the meantime"));
-            continue;
-        };
-        if wanted != now {
-            match put(order, number, path, now.as_deref(), wanted.as_deref(), workspace) {
-                Ok(FileAnswer::Changed { done: one, .. }) => done.push(one),
-                Ok(_) => {}
-                Err(failure) => {
-                    crossed.push(failure.what);
-                    continue;
-                }
-            }
+            FileMerge::Crossed(why) => crossed.push(why),
         }
-        worktree.conflicts.remove(path);
-        let bytes = wanted.as_ref().map(|text| (text.as_bytes(), is_program));
-        scan::write(&worktree.files.root, path, bytes)?;
-        let file = match &wanted {
-            Some(text) => Some(TreeFile { blob: worktree.repository.store_blob(text.as_bytes())?, is_program }),
-            None => None,
-        };
-        base.push((path.clone(), file));
     }
     worktree.commit_everything(ROOM_NAME, &message("merge with the workspace", order))?;
     worktree.set_base(base, false)?;
     worktree.keep_conflicts()?;
     worktree.report_again();
     Ok(Ok(FileAnswer::Merged { done, crossed, left_out }))
+}
+
+/// What became of one file of a merge.
+enum FileMerge {
+    /// The workspace and the worktree have the same version now.
+    Merged {
+        /// What changed in the workspace; `None` if it had that version already.
+        result: Option<FileResult>,
+        /// The file as it is in both now; `None` if it is gone.
+        file: Option<TreeFile>,
+    },
+    /// It was left as it is, for this reason.
+    Crossed(String),
+}
+
+/// Merges one changed file of a worktree into the workspace, and writes the result into the worktree.
+fn merge_file(
+    worktree: &mut Worktree,
+    number: usize,
+    path: &str,
+    order: &FileOrder,
+    workspace: &mut Executor,
+) -> Result<FileMerge, WorktreeError> {
+    let (before, after) = (worktree.base.get(path).copied(), worktree.head.get(path).copied());
+    let now = match present_text(workspace, path) {
+        Ok(now) => now,
+        Err(why) => return Ok(FileMerge::Crossed(why)),
+    };
+    let is_program = after.or(before).is_some_and(|file| file.is_program);
+    let Some(wanted) = merged_text(worktree, path, (before, after), now.as_deref())? else {
+        let theirs = stored(worktree, now.as_deref(), is_program)?;
+        worktree.conflicts.insert(path.to_owned(), theirs);
+        let why = format!("'{path}': the same lines were changed in the workspace in the meantime");
+        return Ok(FileMerge::Crossed(why));
+    };
+    let mut result = None;
+    if wanted != now {
+        match put(order, number, path, now.as_deref(), wanted.as_deref(), workspace) {
+            Ok(FileAnswer::Changed { done, .. }) => result = Some(done),
+            Ok(_) => {}
+            Err(failure) => return Ok(FileMerge::Crossed(failure.what)),
+        }
+    }
+    worktree.conflicts.remove(path);
+    let bytes = wanted.as_ref().map(|text| (text.as_bytes(), is_program));
+    scan::write(&worktree.files.root, path, bytes)?;
+    let file = stored(worktree, wanted.as_deref(), is_program)?;
+    Ok(FileMerge::Merged { result, file })
+}
+
+/// The text of a file in the workspace now, `None` if there is none; or why it cannot be merged.
+fn present_text(workspace: &mut Executor, path: &str) -> Result<Option<String>, String> {
+    let path = WorkspacePath::new(path).map_err(|refusal| refusal.to_string())?;
+    let present = workspace.present(&path).map_err(|failure| failure.what)?;
+    Ok(present.map(|(text, _)| text.to_string()))
+}
+
+/// The text of a file with the changes of both sides, inside `None` if it is to be removed; `None` if both changed the
+/// same lines.
+fn merged_text(
+    worktree: &Worktree,
+    path: &str,
+    (before, after): (Option<TreeFile>, Option<TreeFile>),
+    now: Option<&str>,
+) -> Result<Option<Option<String>>, WorktreeError> {
+    let (old, new) = (worktree.text(before.as_ref())?, worktree.text(after.as_ref())?);
+    Ok(match worktree.conflicts.get(path).copied() {
+        // The person was shown both versions and chose this one, unless there is yet another one by now.
+        Some(shown) => (worktree.text(shown.as_ref())?.as_deref() == now).then_some(new),
+        None => merge_files(old.as_deref(), new.as_deref(), now).map(|text| text.map(std::borrow::Cow::into_owned)),
+    })
+}
+
+/// Stores a text in the worktree's repository.
+fn stored(worktree: &Worktree, text: Option<&str>, is_program: bool) -> Result<Option<TreeFile>, WorktreeError> {
+    let Some(text) = text else { return Ok(None) };
+    Ok(Some(TreeFile { blob: worktree.repository.store_blob(text.as_bytes())?, is_program }))
 }
 
 /// Merges one file into the workspace, as an order of the agent with its permissions.
