@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::child::{Launch, binary};
+use super::child::binary;
 use super::plan::{Case, Fault, Plan, Report};
 
 /// The corpus of the gate's own tests: the folder, a tab, and the line.
