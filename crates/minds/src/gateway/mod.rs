@@ -17,6 +17,8 @@ mod attribute_watch;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+mod code_folder;
+mod code_gaps;
 mod code_references;
 pub mod command_code;
 #[cfg(target_os = "linux")]
@@ -40,6 +42,7 @@ pub mod health;
 mod health_monitor;
 mod hidden_paths;
 mod image_models;
+mod installed_packages;
 pub mod key_storage;
 pub mod keys;
 #[cfg(target_os = "linux")]
@@ -89,6 +92,8 @@ pub mod settings;
 pub mod shell_words;
 pub mod slack;
 mod slack_systems;
+mod source_kinds;
+mod source_tools;
 pub mod supervisor;
 pub mod tool_call_assembly;
 pub mod trusted_workspaces;
@@ -136,6 +141,8 @@ pub use servers::{
 };
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
+pub use source_kinds::{SourceFolder, SourceKind};
+pub use source_tools::sources_found_by;
 pub use user_overrides::{ProviderOverride, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
 pub use worker_call::WorkerCall;
