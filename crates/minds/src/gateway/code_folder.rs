@@ -98,6 +98,10 @@ impl CodeFolder {
                 break;
             };
             self.entries.set(self.entries.get() + 1);
+            if self.entries.get() > self.limits.entries {
+                self.gaps.add(format!("more than {} files and folders would have to be listed", self.limits.entries));
+                break;
+            }
             let name = match entry.file_name().into_string() {
                 Ok(name) => name,
                 Err(name) => {
