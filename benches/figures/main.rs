@@ -9,6 +9,7 @@
 #[path = "../../tests/it/beside_commands.rs"]
 mod beside_commands;
 mod calm;
+mod code;
 mod coding_agents;
 mod desk;
 mod documents;
@@ -67,6 +68,7 @@ const GROUPS: &[Group] = &[
     ("profiles", work::ten_thousand_profiles),
     ("wild agents", work::wild_collections),
     ("programs", programs::confined),
+    ("code", code::looks),
     ("tasks", tasks::ten_thousand),
     ("desk", desk::decisions_and_pumps),
     ("channel", together::channel),

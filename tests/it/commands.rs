@@ -25,6 +25,8 @@ pub fn trials() -> Vec<Trial> {
         an_approval_is_not_valid_for_a_script_that_changed_meanwhile,
         a_script_that_a_rule_names_is_asked_about_after_a_change,
         what_a_script_loads_is_asked_about_after_a_change,
+        sources_that_a_tool_finds_by_itself_are_asked_about_unless_a_rule_says_otherwise,
+        code_that_cannot_be_followed_whole_asks_each_time,
         what_an_agent_wrote_for_a_script_to_load_is_asked_about,
         programs_that_a_planted_repository_names_are_asked_about,
         a_rule_does_not_hold_in_a_folder_that_an_agent_filled,
@@ -245,6 +247,53 @@ fn what_a_script_loads_is_asked_about_after_a_change() {
             assert_eq!(ended.status.code(), Some(4), "{command}: {}", String::from_utf8_lossy(&ended.stderr));
             let asked = approvals(room.path());
             assert!(asked.contains(&format!("{path}, which it loads, changed")) && asked.contains("two"), "{asked}");
+        }
+    }
+}
+
+/// A test that a test runner finds by itself.
+const FOUND_TEST: &str =
+    "import unittest\nclass Found(unittest.TestCase):\n    def test_it(self):\n        print('mark-one')\n";
+
+fn sources_that_a_tool_finds_by_itself_are_asked_about_unless_a_rule_says_otherwise() {
+    let command = "python3 -m unittest discover -s artifacts";
+    for level in sandboxes() {
+        for (says, is_asked) in [("true", true), ("edited", false)] {
+            let room = room(&format!("{command}: {says}\n"), &command_arguments(command));
+            let path = room.path().join("artifacts/test_found.py");
+            fs::write(&path, FOUND_TEST).unwrap();
+            for _ in 0..2 {
+                let result = run_task(level, room.path());
+                assert!(text_of(&result).contains("mark-one"), "{says}: {result}");
+            }
+            fs::write(&path, FOUND_TEST.replace("mark-one", "mark-second")).unwrap();
+            if !is_asked {
+                let result = run_task(level, room.path());
+                assert!(text_of(&result).contains("mark-second"), "{says}: {result}");
+                continue;
+            }
+            let ended = output_in(level, room.path(), &TASK[..9]);
+            assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+            let asked = approvals(room.path());
+            assert!(asked.contains("artifacts/test_found.py, which it loads, changed"), "{asked}");
+            assert!(asked.contains("mark-second"), "{asked}");
+        }
+    }
+}
+
+fn code_that_cannot_be_followed_whole_asks_each_time() {
+    for level in sandboxes() {
+        let room = room("sh artifacts/run.sh: true\n", &command_arguments("sh artifacts/run.sh"));
+        let long = format!("echo one\n{}", "# a long script\n".repeat(20_000));
+        fs::write(room.path().join("artifacts/run.sh"), long).unwrap();
+        for _ in 0..2 {
+            let ended = output_in(level, room.path(), &TASK[..9]);
+            assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+            let asked = approvals(room.path());
+            let why = "its code could not be followed whole: artifacts/run.sh: only the first 256 KiB are read";
+            assert!(asked.contains(why), "{asked}");
+            allow_in_file(room.path());
+            succeed_in(level, room.path(), &GO_ON);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::layout;
+use crate::base::secret_words::{SecretPlace, is_secret_pair, is_secret_word};
 use crate::base::text_normalization::folded;
 
 /// Hidden files that usually contain no secrets and that a person would miss; all others are left out.
@@ -28,37 +29,6 @@ const DUMP_ENDINGS: [&str; 9] = ["bson", "bz2", "dump", "gz", "rdb", "sql", "tar
 const DUMP_WORDS: [&str; 5] = ["backup", "database", "db", "dump", "pgdump"];
 /// Suffixes with which editors and people mark copies of a file.
 const COPY_ENDINGS: [&str; 9] = [".bak", ".backup", ".copy", ".old", ".orig", ".save", ".swp", ".tmp", "~"];
-/// Words that indicate secrets, as a name or as one of its words.
-const SECRET_WORDS: [&str; 16] = [
-    "apikey",
-    "apikeys",
-    "credential",
-    "credentials",
-    "creds",
-    "htpasswd",
-    "kubeconfig",
-    "netrc",
-    "passphrase",
-    "passwd",
-    "password",
-    "passwords",
-    "pgpass",
-    "secret",
-    "secrets",
-    "serviceaccount",
-];
-/// Pairs of words that indicate secrets together.
-const SECRET_PAIRS: [(&str, &str); 9] = [
-    ("access", "key"),
-    ("access", "keys"),
-    ("api", "key"),
-    ("api", "keys"),
-    ("auth", "token"),
-    ("client", "secret"),
-    ("master", "key"),
-    ("private", "key"),
-    ("service", "account"),
-];
 /// Whole names, without extension, that indicate secrets.
 const SECRET_FILE_NAMES: [&str; 13] = [
     "auth",
@@ -120,10 +90,10 @@ fn is_suspicious(name: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    let is_pair = |pair: &[&str]| SECRET_PAIRS.iter().any(|(one, two)| pair == [*one, *two]);
-    let by_words = words.iter().any(|word| SECRET_WORDS.contains(word)) || words.windows(2).any(is_pair);
+    let is_secret = |word: &&str| is_secret_word(word, SecretPlace::File);
+    let by_words = words.iter().any(is_secret) || words.windows(2).any(|pair| is_secret_pair(pair[0], pair[1]));
     // A text about secrets is not a secret, unless its name consists of that word only.
-    let is_only_that = words.len() == 1 && words.iter().all(|word| SECRET_WORDS.contains(word));
+    let is_only_that = words.len() == 1 && words.iter().all(is_secret);
     let is_data = DATA_ENDINGS.contains(&ending);
     let is_database = DATABASE_ENDINGS.contains(&ending);
     if (is_database && SECRET_FILE_NAMES.contains(&stem)) || ((is_database || is_data) && WALLETS.contains(&stem)) {
@@ -278,6 +248,39 @@ mod tests {
             "key4.db",
         ] {
             assert!(secret_by_name(path).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_word_that_always_meant_a_secret_in_the_name_of_a_file_still_does() {
+        for word in [
+            "apikey",
+            "apikeys",
+            "credential",
+            "credentials",
+            "creds",
+            "htpasswd",
+            "kubeconfig",
+            "netrc",
+            "passphrase",
+            "passwd",
+            "password",
+            "passwords",
+            "pgpass",
+            "secret",
+            "secrets",
+            "serviceaccount",
+            "access-key",
+            "access_keys",
+            "api-key",
+            "api_keys",
+            "auth-token",
+            "client_secret",
+            "master-key",
+            "private_key",
+            "service-account",
+        ] {
+            assert!(secret_by_name(&format!("artifacts/our-{word}-list.json")).is_some(), "{word}");
         }
     }
 

@@ -12,6 +12,7 @@ pub mod job_control;
 pub mod paths;
 pub mod problem;
 pub mod run_ids;
+pub mod secret_words;
 pub mod terminal_text;
 pub mod text;
 pub mod text_normalization;

@@ -2,17 +2,20 @@
 //! and required modules, included parts, and scripts that it starts. Pure.
 //!
 //! Errs on the side of too many, since a name only counts where such a file exists. What a text composes of variables
-//! alone, and installed packages, are unknown here.
+//! alone is unknown here.
 
 use std::collections::BTreeSet;
 
 use crate::base::paths::file_name;
 
-/// The maximum length of a name in bytes.
-const MAX_NAME_BYTES: usize = 300;
-/// The maximum number of names in one text.
-const MAX_REFERENCES: usize = 2_000;
+/// The maximum length of a name in bytes: no system opens a longer one.
+const MAX_NAME_BYTES: usize = 4_096;
 
+/// Extensions of files that are never code or configuration.
+const DATA_EXTENSIONS: &[&str] = &[
+    "bmp", "csv", "db", "db3", "duckdb", "gif", "jpeg", "jpg", "jsonl", "ldb", "lock", "log", "markdown", "md",
+    "ndjson", "parquet", "pdf", "pid", "png", "sock", "sqlite", "sqlite3", "tsv", "txt", "webp",
+];
 /// Extensions of files that are code for an interpreter or a build tool, without the languages that are compiled.
 #[rustfmt::skip]
 const CODE_EXTENSIONS: &[&str] = &[
@@ -81,18 +84,20 @@ pub(super) struct CodeReference {
 }
 
 /// The language of a text, as far as it matters to names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Language {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Language {
     Python,
     JavaScript,
     Perl,
     Make,
     Cargo,
+    Go,
     Other,
 }
 
 impl Language {
-    fn of(path: &str, text: &str) -> Self {
+    /// The language of the file at this path.
+    pub(super) fn of(path: &str, text: &str) -> Self {
         let name = file_name(path);
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
         let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
@@ -105,6 +110,7 @@ impl Language {
             () if is(&["pl", "pm"], "perl") => Self::Perl,
             () if is(&["mk", "mak"], "make -") || name.to_ascii_lowercase().ends_with("makefile") => Self::Make,
             () if name == "Cargo.toml" => Self::Cargo,
+            () if matches!(name, "go.mod" | "go.work") => Self::Go,
             () => Self::Other,
         }
     }
@@ -116,20 +122,58 @@ impl Language {
             Self::JavaScript => &[".js", ".ts", "/index.js", "/index.ts", "/package.json"],
             Self::Cargo => &["/Cargo.toml", "/build.rs"],
             Self::Make => &["/Makefile"],
+            Self::Go => &["/go.mod"],
             Self::Perl | Self::Other => &[],
         }
     }
 }
 
-/// Returns what the text of the file at this path may load.
-pub(super) fn references(path: &str, text: &str) -> BTreeSet<CodeReference> {
+/// What a text may load.
+#[derive(Debug, Default)]
+pub(super) struct CodeReferences {
+    pub(super) found: BTreeSet<CodeReference>,
+    /// Whether there are more than may be found.
+    pub(super) is_cut: bool,
+}
+
+/// Returns what the text of the file at this path may load, at most so many names.
+pub(super) fn references(path: &str, text: &str, most: usize) -> CodeReferences {
+    // One more tells whether there are more.
+    let mut found = names_in(path, text, most.saturating_add(1));
+    let is_cut = found.len() > most;
+    while found.len() > most {
+        found.pop_last();
+    }
+    CodeReferences { found, is_cut }
+}
+
+/// Returns the files that a source of a compiled language includes as its own text: `#include "a.h"`, `include!("a.rs")`,
+/// `#[path = "a.rs"]`.
+pub(super) fn included(text: &str) -> BTreeSet<CodeReference> {
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        let plain: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let starts = ["#include\"", "include!(\"", "#[path=\"", "#import\""];
+        let Some(start) = starts.iter().find_map(|start| plain.find(start).map(|at| at + start.len())) else {
+            continue;
+        };
+        let name = plain[start..].split('"').next().unwrap_or_default();
+        if !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('/') {
+            found.insert(CodeReference { paths: vec![name.to_owned()], is_loaded: true, is_distinct: false });
+        }
+    }
+    found
+}
+
+/// Returns the names in the text of the file at this path, not many more than `most`.
+fn names_in(path: &str, text: &str, most: usize) -> BTreeSet<CodeReference> {
     let language = Language::of(path, text);
     let mut found = BTreeSet::new();
     if language == Language::Cargo {
         found.insert(CodeReference { paths: vec!["build.rs".to_owned()], is_loaded: true, is_distinct: false });
     }
     if language == Language::Python {
-        python_imports(text, &mut found);
+        python_imports(text, most, &mut found);
     }
     for line in text.lines() {
         let mut before = "";
@@ -138,7 +182,7 @@ pub(super) fn references(path: &str, text: &str) -> BTreeSet<CodeReference> {
         let loads_all = matches!(first, "include" | "-include" | "sinclude") && language == Language::Make
             || feeds_interpreter(line);
         for token in tokens(line) {
-            if found.len() >= MAX_REFERENCES {
+            if found.len() >= most {
                 return found;
             }
             let is_loaded = loads_all || is_loader(before);
@@ -168,6 +212,12 @@ pub(super) fn is_code_name(path: &str) -> bool {
     let name = file_name(path);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     CODE_NAMES.contains(&name) || extension.is_some_and(|extension| CODE_EXTENSIONS.contains(&&*extension))
+}
+
+/// Whether the name of a file says that it is only data.
+pub(super) fn is_data_name(path: &str) -> bool {
+    let extension = file_name(path).rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| DATA_EXTENSIONS.contains(&&*extension))
 }
 
 /// Whether what follows a word is loaded or started.
@@ -263,7 +313,7 @@ fn plain_name(token: Token<'_>, language: Language) -> Option<String> {
 }
 
 /// Adds the modules that Python text imports: `import a.b, c`, `from .a import b`, also over several lines.
-fn python_imports(text: &str, found: &mut BTreeSet<CodeReference>) {
+fn python_imports(text: &str, most: usize, found: &mut BTreeSet<CodeReference>) {
     let joined = text.replace("\\\n", " ");
     // Also statements after a semicolon, and in text that another program writes.
     let mut statements = joined.split(['\n', ';']);
@@ -287,11 +337,11 @@ fn python_imports(text: &str, found: &mut BTreeSet<CodeReference>) {
                 }
             }
         }
-        add_imports(from, &names, found);
+        add_imports(from, &names, most, found);
     }
 }
 
-fn add_imports(from: &str, names: &str, found: &mut BTreeSet<CodeReference>) {
+fn add_imports(from: &str, names: &str, most: usize, found: &mut BTreeSet<CodeReference>) {
     let climbed = from.chars().take_while(|c| *c == '.').count();
     let base = "../".repeat(climbed.saturating_sub(1));
     let package = from.trim_start_matches('.').replace('.', "/");
@@ -308,7 +358,7 @@ fn add_imports(from: &str, names: &str, found: &mut BTreeSet<CodeReference>) {
         for end in ends {
             let name = format!("{base}{}", &module[..end]);
             let paths = Language::Python.endings().iter().take(2).map(|ending| format!("{name}{ending}")).collect();
-            if found.len() < MAX_REFERENCES {
+            if found.len() < most {
                 found.insert(CodeReference { paths, is_loaded: true, is_distinct: true });
             }
         }
@@ -319,8 +369,10 @@ fn add_imports(from: &str, names: &str, found: &mut BTreeSet<CodeReference>) {
 mod tests {
     use super::*;
 
+    const MOST: usize = 2_000;
+
     fn names(path: &str, text: &str) -> Vec<String> {
-        references(path, text).into_iter().flat_map(|reference| reference.paths).collect()
+        references(path, text, MOST).found.into_iter().flat_map(|reference| reference.paths).collect()
     }
 
     #[test]
@@ -373,6 +425,8 @@ mod tests {
             ("a.php", "require __DIR__ . '/b.php';", "b.php"),
             ("Cargo.toml", "[package]", "build.rs"),
             ("Cargo.toml", "members = [\"crates/*\"]", "crates/*/build.rs"),
+            ("Cargo.toml", "own = { path = \"../own\" }", "../own/Cargo.toml"),
+            ("go.mod", "replace example.org/own => ../own", "../own/go.mod"),
             ("jest.config.js", "module.exports = { setupFiles: ['<rootDir>/test/setup.js'] }", "test/setup.js"),
         ] {
             assert!(names(path, text).iter().any(|name| name == named), "{named} in {:?}", names(path, text));
@@ -395,11 +449,34 @@ mod tests {
         assert!(!names("a.sh", "curl https://a.example/b.sh").iter().any(|name| name.contains("example")));
     }
 
+    #[test]
+    fn what_a_compiled_source_includes_is_found() {
+        let text =
+            "#include <stdio.h>\n# include \"own.h\"\n  include!(\"gen/a.rs\");\n#[path = \"../b.rs\"]\nmod b;\n";
+        let named: Vec<String> = included(text).into_iter().flat_map(|reference| reference.paths).collect();
+        assert_eq!(named, ["../b.rs", "gen/a.rs", "own.h"]);
+    }
+
+    #[test]
+    fn it_is_known_whether_a_text_has_more_names_than_are_looked_up() {
+        for (path, line) in [("a.sh", ". ./lib@.sh\n"), ("a.py", "import lib@\n")] {
+            let text: String = (0..5).map(|number| line.replace('@', &number.to_string())).collect();
+            let all = references(path, &text, MOST);
+            assert!(!all.is_cut && all.found.len() >= 5, "{path}: {all:?}");
+            let some = references(path, &text, 4);
+            assert!(some.is_cut && some.found.len() == 4, "{path}: {some:?}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_within_limits(text in "\\PC{0,400}", path in "[a-z]{1,4}\\.(py|js|sh|rb|mk)") {
-            let found = references(&path, &text);
-            proptest::prop_assert!(found.len() <= MAX_REFERENCES);
+        fn any_text_is_read_within_limits(
+            text in "\\PC{0,400}",
+            path in "[a-z]{1,4}\\.(py|js|sh|rb|mk)",
+            most in 0..40usize,
+        ) {
+            let found = references(&path, &text, most).found;
+            proptest::prop_assert!(found.len() <= most);
             let named = found.iter().flat_map(|reference| &reference.paths);
             proptest::prop_assert!(named.into_iter().all(|name| !name.starts_with('/')));
         }

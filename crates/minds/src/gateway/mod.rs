@@ -18,6 +18,8 @@ mod attribute_watch;
 mod bridge;
 mod bubblewrap;
 pub mod budget;
+mod code_folder;
+mod code_gaps;
 mod code_references;
 pub mod command_code;
 #[cfg(target_os = "linux")]
@@ -42,6 +44,7 @@ mod health_monitor;
 mod hidden_paths;
 pub mod http_client;
 mod image_models;
+mod installed_packages;
 pub mod key_storage;
 pub mod keys;
 #[cfg(target_os = "linux")]
@@ -90,6 +93,8 @@ pub mod servers;
 pub mod settings;
 pub mod slack;
 mod slack_systems;
+mod source_kinds;
+mod source_tools;
 pub mod supervisor;
 pub mod tool_call_assembly;
 mod trust_following;
@@ -139,6 +144,8 @@ pub use servers::{
 };
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use slack_systems::{SlackCalls, SlackNews};
+pub use source_kinds::{SourceFolder, SourceKind};
+pub use source_tools::sources_found_by;
 pub use user_overrides::{ProviderOverride, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
 pub use worker_call::WorkerCall;

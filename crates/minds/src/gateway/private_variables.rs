@@ -9,6 +9,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 use super::process::USUAL_VARIABLES;
 use super::redaction::Redactor;
 use crate::base::Problem;
+use crate::base::secret_words::{SecretPlace, has_secret_ending, is_secret_word};
 
 /// The variables that were taken out of the environment.
 static TAKEN: OnceLock<BTreeMap<OsString, OsString>> = OnceLock::new();
@@ -16,27 +17,8 @@ static TAKEN: OnceLock<BTreeMap<OsString, OsString>> = OnceLock::new();
 /// The problems with taking them.
 static PROBLEMS: OnceLock<Vec<Problem>> = OnceLock::new();
 
-/// The last words of names whose values are secrets.
-const SECRET_WORDS: [&str; 12] = [
-    "APIKEY",
-    "AUTH",
-    "AUTHORIZATION",
-    "COOKIE",
-    "CREDENTIAL",
-    "CREDENTIALS",
-    "KEY",
-    "PASSPHRASE",
-    "PASSWORD",
-    "PAT",
-    "SECRET",
-    "TOKEN",
-];
 /// The minimum length of a value in bytes that counts as a key because it looks random.
 const MIN_RANDOM_BYTES: usize = 16;
-
-/// Name endings of variables that hold keys and passwords.
-const PRIVATE_ENDINGS: [&str; 10] =
-    ["_KEY", "_TOKEN", "_SECRET", "_WEBHOOK_URL", "_CREDENTIALS", "_PASS", "_PWD", "PASSWORD", "PASSWD", "PASSPHRASE"];
 
 /// The values of variables with keys and passwords that the definitions of servers and coding agents used.
 static GIVEN: RwLock<BTreeSet<String>> = RwLock::new(BTreeSet::new());
@@ -69,9 +51,9 @@ fn is_given_in_private(name: &str, value: &str) -> bool {
 
 /// Whether the last word of a name says that the value is a secret. A path or a number is none.
 pub(super) fn is_named_secret(name: &str, value: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    let last = upper.rsplit(['_', '-']).next().unwrap_or_default();
-    SECRET_WORDS.contains(&last) && !value.starts_with(['/', '.', '~']) && !is_number(value)
+    let lower = name.to_ascii_lowercase();
+    let last = lower.rsplit(['_', '-']).next().unwrap_or_default();
+    is_secret_word(last, SecretPlace::Variable) && !value.starts_with(['/', '.', '~']) && !is_number(value)
 }
 
 fn is_number(value: &str) -> bool {
@@ -96,7 +78,7 @@ fn is_private(name: &str, value: &str) -> bool {
     if name.ends_with("_PROXY") || name.starts_with("WORKSHOP_") || USUAL_VARIABLES.contains(&name.as_str()) {
         return false;
     }
-    let is_named_so = PRIVATE_ENDINGS.iter().any(|ending| name.ends_with(ending)) || is_named_secret(&name, value);
+    let is_named_so = has_secret_ending(&name) || is_named_secret(&name, value);
     // A path is no key, even if a part of it looks like one.
     let looks_so = || !value.starts_with('/') && Redactor::default().redact_all(value) != value;
     !value.is_empty() && (is_named_so || looks_so())
@@ -395,6 +377,40 @@ mod tests {
             ("KEY", "/etc/keys/service-1.pem"),
         ] {
             assert!(!is_private(name, value), "{name}={value}");
+        }
+    }
+
+    #[test]
+    fn every_word_that_always_meant_a_secret_in_the_name_of_a_variable_still_does() {
+        for word in [
+            "APIKEY",
+            "AUTH",
+            "AUTHORIZATION",
+            "COOKIE",
+            "CREDENTIAL",
+            "CREDENTIALS",
+            "KEY",
+            "PASSPHRASE",
+            "PASSWORD",
+            "PAT",
+            "SECRET",
+            "TOKEN",
+        ] {
+            assert!(is_named_secret(word, "x") && is_named_secret(&format!("OUR-{word}"), "x"), "{word}");
+        }
+        for ending in [
+            "_KEY",
+            "_TOKEN",
+            "_SECRET",
+            "_WEBHOOK_URL",
+            "_CREDENTIALS",
+            "_PASS",
+            "_PWD",
+            "PASSWORD",
+            "PASSWD",
+            "PASSPHRASE",
+        ] {
+            assert!(is_private(&format!("OUR{ending}"), "/even/a/path"), "{ending}");
         }
     }
 

@@ -245,7 +245,7 @@ async fn run_in(
     cancel: CancellationToken,
 ) -> Result<Ran, String> {
     let ProgramOrder { words, root, folder, timeout_secs, settings, code, .. } = order;
-    if let Some(workspace) = place.workspace.clone().filter(|_| !code.files.is_empty()) {
+    if let Some(workspace) = place.workspace.clone().filter(|_| !code.is_empty()) {
         let copy = root.clone();
         let look = move || {
             let writers = |paths| observer.as_ref().map(|files| files.agent_writers(paths)).unwrap_or_default();

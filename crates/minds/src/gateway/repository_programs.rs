@@ -8,8 +8,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::code_gaps::CodeGaps;
 use super::seen_file::{CodeConcern, SeenFile, hash_of};
 use crate::base::paths::folder_of;
 
@@ -22,8 +24,9 @@ const MAX_REPOSITORIES: usize = 100;
 
 /// Looks at the repository that commands of git in a folder use, given with the path of its `.git`, and at those below
 /// the root. Returns `None` if they name no programs.
-pub(super) fn look(root: &Path, path: &str, below: &[String]) -> Option<SeenFile> {
-    let mut found = Found { root, lines: BTreeSet::new(), visited: BTreeSet::new() };
+/// What cannot be looked at is noted as a gap.
+pub(super) fn look(root: &Path, path: &str, below: &[String], gaps: &CodeGaps) -> Option<SeenFile> {
+    let mut found = Found { root, gaps, lines: BTreeSet::new(), visited: BTreeSet::new() };
     let here = root.join(folder_of(path));
     // A repository without a name of its own, which a command names.
     if !here.join(".git").exists() && here.join("HEAD").is_file() && here.join("config").is_file() {
@@ -35,7 +38,7 @@ pub(super) fn look(root: &Path, path: &str, below: &[String]) -> Option<SeenFile
         found.add_git_folder(&root.join(folder).join(".git"));
     }
     if below.len() > MAX_REPOSITORIES {
-        found.lines.insert(format!("{} more repositories, which were not checked", below.len() - MAX_REPOSITORIES));
+        gaps.add(format!("{} more repositories were not checked", below.len() - MAX_REPOSITORIES));
     }
     if found.lines.is_empty() {
         return None;
@@ -48,6 +51,7 @@ pub(super) fn look(root: &Path, path: &str, below: &[String]) -> Option<SeenFile
 /// The programs that were found.
 struct Found<'a> {
     root: &'a Path,
+    gaps: &'a CodeGaps,
     /// Where each is named, and by what.
     lines: BTreeSet<String>,
     visited: BTreeSet<PathBuf>,
@@ -73,12 +77,26 @@ impl Found<'_> {
     }
 
     fn add_hooks(&mut self, folder: &Path) {
-        let mut names: Vec<PathBuf> =
-            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
+                    self.gaps.add(format!("{}: it cannot be read: {error}", self.shown(folder)));
+                }
+                return;
+            }
+        };
+        let mut names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         names.retain(|path| path.is_file() && path.extension().is_none_or(|extension| extension != "sample"));
         names.sort_unstable();
+        if names.len() > MAX_FILES {
+            self.gaps.add(format!("{} has more than {MAX_FILES} hooks", self.shown(folder)));
+        }
         for hook in names.iter().take(MAX_FILES) {
-            let hash = hash_of(hook).unwrap_or_default();
+            let hash = hash_of(hook).unwrap_or_else(|| {
+                self.gaps.add(format!("{}: it cannot be read", self.shown(hook)));
+                String::new()
+            });
             self.lines.insert(format!("{} ({})", self.shown(hook), hash.get(..12).unwrap_or_default()));
         }
     }
@@ -89,11 +107,11 @@ impl Found<'_> {
             return;
         }
         if self.visited.len() > MAX_FILES {
-            self.lines.insert("more settings than can be checked".to_owned());
+            self.gaps.add(format!("git has more than {MAX_FILES} files of settings"));
             return;
         }
         let Some(text) = small_text(file) else {
-            self.lines.insert(format!("{} cannot be read", self.shown(file)));
+            self.gaps.add(format!("{}: it cannot be read, or is longer than 1 MiB", self.shown(file)));
             return;
         };
         for (key, value) in settings(&text) {
@@ -245,7 +263,10 @@ mod tests {
 
     fn looked(files: &[(&str, &str)], below: &[&str]) -> String {
         let below: Vec<String> = below.iter().map(|path| (*path).to_owned()).collect();
-        look(folder_with(files).path(), ".git", &below).map(|seen| seen.text).unwrap_or_default()
+        let gaps = CodeGaps::default();
+        let seen = look(folder_with(files).path(), ".git", &below, &gaps).map(|seen| seen.text).unwrap_or_default();
+        assert_eq!(gaps.described(), None, "{files:?}");
+        seen
     }
 
     #[test]
@@ -314,8 +335,33 @@ mod tests {
     #[test]
     fn a_repository_around_the_workspace_counts() {
         let folder = folder_with(&[(".git/config", "[diff]\n\texternal = x\n"), ("room/settings.yaml", "")]);
-        let seen = look(&folder.path().join("room"), ".git", &[]).expect("it names a program");
+        let seen = look(&folder.path().join("room"), ".git", &[], &CodeGaps::default()).expect("it names a program");
         assert_eq!(seen.concern, Some(CodeConcern::NamesPrograms));
+    }
+
+    #[test]
+    fn nothing_ends_silently_at_a_limit() {
+        let long = "#".repeat(usize::try_from(MAX_BYTES).expect("it is small") + 1);
+        let hooks: Vec<(String, &str)> = (0..=MAX_FILES).map(|number| (format!(".git/hooks/{number}"), "x")).collect();
+        let hooks: Vec<(&str, &str)> = hooks.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let includes: Vec<(String, String)> = (0..=MAX_FILES)
+            .map(|number| (format!(".git/{number}"), format!("[include]\n\tpath = {}\n", number + 1)))
+            .collect();
+        let mut includes: Vec<(&str, &str)> = includes.iter().map(|(path, text)| (path.as_str(), &**text)).collect();
+        includes.push((".git/config", "[include]\n\tpath = 0\n"));
+        let repositories: Vec<String> = (0..=MAX_REPOSITORIES).map(|number| number.to_string()).collect();
+        let cases: [(&[(&str, &str)], &[String], &str); 4] = [
+            (&[(".git/config", &long)], &[], ".git/config: it cannot be read, or is longer"),
+            (&hooks, &[], ".git/hooks has more than 200 hooks"),
+            (&includes, &[], "more than 200 files of settings"),
+            (&[(".git/config", "")], &repositories, "1 more repositories were not checked"),
+        ];
+        for (files, below, reason) in cases {
+            let gaps = CodeGaps::default();
+            look(folder_with(files).path(), ".git", below, &gaps);
+            let reasons = gaps.described().unwrap_or_default();
+            assert!(reasons.contains(reason), "{reason} in {reasons:?}");
+        }
     }
 
     proptest::proptest! {

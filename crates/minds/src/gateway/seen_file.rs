@@ -2,21 +2,20 @@
 //! names of further files are looked for.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::code_gaps::CodeLimits;
 use crate::base::Id;
 use crate::workspace::secrets::secret_by_name;
 use crate::workspace::vfs::{PathAccess, WorkspacePath};
 
-/// The number of bytes from which a file is identified by its first part and its length.
-const MAX_HASHED_BYTES: u64 = 256 * 1024 * 1024;
 /// The number of bytes of a file that are kept to show what changed.
 pub const MAX_TEXT_BYTES: usize = 8 * 1024;
-/// The number of bytes of a file in which names of other files are looked for.
-const MAX_READ_BYTES: usize = 256 * 1024;
+/// How a text in UTF-16 begins.
+const UTF_16_MARKS: [[u8; 2]; 2] = [[0xff, 0xfe], [0xfe, 0xff]];
 
 /// The content of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -44,6 +43,8 @@ pub enum CodeConcern {
     WrittenBy(Id),
     /// It is a repository whose settings name programs, which the text lists.
     NamesPrograms,
+    /// It stands for code that could not be followed whole, for the reasons in the text. Each time is the first time.
+    NotFollowed,
 }
 
 /// The beginning of a file as text, in which names of other files are looked for.
@@ -52,37 +53,118 @@ pub(super) struct CodeText {
     pub(super) text: String,
     pub(super) is_binary: bool,
     pub(super) is_executable: bool,
+    /// Why this is not all that the file may load.
+    pub(super) gap: Option<TextGap>,
+}
+
+impl CodeText {
+    /// Whether the file can be started by its name alone.
+    pub(super) fn is_script(&self) -> bool {
+        self.is_executable || self.text.starts_with("#!")
+    }
+}
+
+/// Why the text of a file is not all that the file may load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TextGap {
+    /// It is longer than what is read.
+    TooLong,
+    /// It is longer than what is hashed, so that not every change is noticed.
+    TooLarge,
+    /// It is no text in UTF-8.
+    Encoding,
+    /// It is a link to a file outside of the workspace.
+    Outside,
+}
+
+impl TextGap {
+    /// The gap as a clause about the file.
+    pub(super) fn described(self, limits: &CodeLimits) -> String {
+        match self {
+            Self::TooLong => format!("only the first {} KiB are read", limits.script_bytes.div_ceil(1024)),
+            Self::TooLarge => format!("only the first {} MiB are compared", limits.hashed_bytes.div_ceil(1024 * 1024)),
+            Self::Encoding => "its encoding is not UTF-8".to_owned(),
+            Self::Outside => "it is a link out of the workspace".to_owned(),
+        }
+    }
+}
+
+/// Why a file was not looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unseen {
+    /// There is no such file.
+    Missing,
+    /// It cannot be read, with the reason.
+    Unreadable(String),
 }
 
 /// Reads a file of a folder. Links are followed, because their target is what runs.
-pub(super) fn look(root: &Path, path: &str) -> Option<(SeenFile, CodeText)> {
-    let place = root.join(path).canonicalize().ok()?;
-    let (hash, kept, metadata) = hash_and_beginning(&place, MAX_READ_BYTES)?;
+pub(super) fn look(root: &Path, path: &str, limits: &CodeLimits) -> Result<(SeenFile, CodeText), Unseen> {
+    let place = root.join(path).canonicalize().map_err(|error| unseen(&error))?;
+    let metadata = place.metadata().map_err(|error| unseen(&error))?;
+    if metadata.is_dir() {
+        return Err(Unseen::Missing);
+    }
+    if !metadata.is_file() {
+        return Err(Unseen::Unreadable("it is no ordinary file".to_owned()));
+    }
+    let (hash, kept) =
+        hash_and_beginning(&place, &metadata, limits.script_bytes, limits).map_err(|error| unseen(&error))?;
     let is_closed = WorkspacePath::new(path).map_or(true, |path| path.reach() == PathAccess::Closed);
     let is_outside = root.canonicalize().map_or(true, |root| !place.starts_with(root));
     let is_text_left_out = is_closed || is_outside || secret_by_name(path).is_some();
     let beginning = &kept[..kept.len().min(MAX_TEXT_BYTES)];
     let shown = if is_text_left_out { String::new() } else { String::from_utf8_lossy(beginning).into_owned() };
+    let is_encoded = UTF_16_MARKS.iter().any(|mark| kept.starts_with(mark));
+    let gap = match () {
+        () if metadata.len() > limits.hashed_bytes => Some(TextGap::TooLarge),
+        () if is_outside => Some(TextGap::Outside),
+        () if is_encoded || is_invalid(&kept) => Some(TextGap::Encoding),
+        () => (metadata.len() > limits.script_bytes as u64).then_some(TextGap::TooLong),
+    };
     let text = CodeText {
-        is_binary: beginning.contains(&0),
+        is_binary: beginning.contains(&0) && !is_encoded,
         is_executable: is_executable(&metadata),
         text: String::from_utf8_lossy(&kept).into_owned(),
+        gap,
     };
-    Some((SeenFile { hash, text: shown, is_text_left_out, ..SeenFile::default() }, text))
+    Ok((SeenFile { hash, text: shown, is_text_left_out, ..SeenFile::default() }, text))
+}
+
+/// Why a file was not looked at, by the error of the system.
+fn unseen(error: &std::io::Error) -> Unseen {
+    match error.kind() {
+        // Where a part of the path is a file, there is none either.
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => {
+            Unseen::Missing
+        }
+        ErrorKind::PermissionDenied => Unseen::Unreadable("there is no right to read it".to_owned()),
+        _ => Unseen::Unreadable(format!("it cannot be read: {error}")),
+    }
+}
+
+/// Whether bytes are no UTF-8. A letter that is cut at the end does not count.
+fn is_invalid(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_some())
 }
 
 /// Returns the hash of a file; `None` if it cannot be read.
 pub(super) fn hash_of(place: &Path) -> Option<String> {
-    hash_and_beginning(place, 0).map(|(hash, ..)| hash)
+    let metadata = place.metadata().ok().filter(Metadata::is_file)?;
+    hash_and_beginning(place, &metadata, 0, &CodeLimits::default()).map(|(hash, _)| hash).ok()
 }
 
-fn hash_and_beginning(place: &Path, kept_at_most: usize) -> Option<(String, Vec<u8>, Metadata)> {
-    let metadata = place.metadata().ok().filter(Metadata::is_file)?;
-    let mut file = File::open(place).ok()?.take(MAX_HASHED_BYTES);
+fn hash_and_beginning(
+    place: &Path,
+    metadata: &Metadata,
+    kept_at_most: usize,
+    limits: &CodeLimits,
+) -> std::io::Result<(String, Vec<u8>)> {
+    let mut file = File::open(place)?.take(limits.hashed_bytes);
     let (mut hasher, mut kept) = (blake3::Hasher::new(), Vec::new());
     let mut block = vec![0; 64 * 1024];
     loop {
-        let count = file.read(&mut block).ok()?;
+        let count = file.read(&mut block)?;
         if count == 0 {
             break;
         }
@@ -90,7 +172,7 @@ fn hash_and_beginning(place: &Path, kept_at_most: usize) -> Option<(String, Vec<
         kept.extend(&block[..count.min(kept_at_most - kept.len())]);
     }
     hasher.update(&metadata.len().to_le_bytes());
-    Some((hasher.finalize().to_hex().to_string(), kept, metadata))
+    Ok((hasher.finalize().to_hex().to_string(), kept))
 }
 
 #[cfg(unix)]

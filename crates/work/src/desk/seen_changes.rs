@@ -215,7 +215,7 @@ impl SeenContext<'_, '_> {
 
     /// Whether a rule lets every agent reach outside without asking.
     fn frees_outside(&self) -> bool {
-        let rules = self.files.text(ALLOWLIST_FILE).map(|text| CommandRules::parse(text).0);
+        let rules = self.files.text(ALLOWLIST_FILE).map(CommandRules::of);
         let is_freed = self.policy.as_ref().is_some_and(|policy| policy.frees_outside());
         is_freed || rules.is_some_and(|rules| rules.widenings().next().is_some())
     }

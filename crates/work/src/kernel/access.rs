@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -13,7 +14,8 @@ use super::work_orders::WorkAnswer;
 use crate::agent::{Agent, KnownSkills, Profiles, Roster};
 use crate::base::{ActivationKey, AgentKey, Id, RunTag, Seq};
 use crate::element::{Privacy, PrivatePlaces};
-use crate::gate::{Authority, Bounds, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
+use crate::gate::commands::ALLOWLIST_FILE;
+use crate::gate::{Authority, Bounds, CommandRules, GatePolicy, PROPOSE_CHANGES, RoomGateContext};
 use crate::gateway::acp::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 use crate::gateway::{
     ExchangeAccepted, ExchangeKind, GatewaySettings, HasSandbox, McpServers, McpWanted, RequestQueue,
@@ -225,6 +227,12 @@ impl RoomAccess<'_, '_> {
     /// The text of a workspace file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.files.text(path)
+    }
+
+    /// The rules for commands, as far as the person trusts them.
+    pub(super) fn command_rules(&self) -> Rc<CommandRules> {
+        let rules = CommandRules::of(self.text(ALLOWLIST_FILE).unwrap_or_default());
+        if self.trust.is_everything() { rules } else { Rc::new(CommandRules::clone(&rules).trusted(&self.trust)) }
     }
 
     /// The context for gate decisions.

@@ -1,11 +1,33 @@
-//! Decisions about calls whose command would run files of the workspace that changed.
+//! The code of the workspace that a call would run, and decisions about calls whose code changed.
 
 use super::activation::{Call, CallProgress};
 use super::core::Kernel;
 use crate::base::ActivationKey;
-use crate::gate::{Decision, ask_rules};
-use crate::gateway::SeenCode;
-use crate::tools::ToolPlan;
+use crate::gate::commands::{self, CommandCode};
+use crate::gate::{CommandRules, Decision, TouchEffect, TouchKind, ask_rules};
+use crate::gateway::{CodeCheck, SeenCode};
+use crate::tools::{COMMANDS, OWN_TOOLS, ToolPlan};
+
+/// The code that a call would run: of a command, a terminal of a coding agent, or a program that such an agent asks to run
+/// itself.
+pub(super) fn code_of(plan: &ToolPlan, rules: &CommandRules) -> CodeCheck {
+    let runs = [COMMANDS, OWN_TOOLS].contains(&&*plan.executor);
+    let commands = plan.touches.iter().filter(|touch| runs && touch.kind == TouchKind::PROCESS_RUN);
+    let mut check = CodeCheck::default();
+    let mut may_all_change = true;
+    for touch in commands {
+        if let TouchEffect::RunsIn { folder } = &touch.becomes {
+            let code = CommandCode::of_line(&touch.target, folder);
+            check.files.extend(code.files);
+            check.sources.extend(code.sources);
+            check.unnamed.extend(code.gaps.into_iter().map(str::to_owned));
+            check.folder.clone_from(folder);
+            may_all_change &= commands::runs_edited(&touch.target, folder, rules);
+        }
+    }
+    check.runs_edited = may_all_change && !check.is_empty();
+    check
+}
 
 impl Kernel {
     /// The decision about a call whose command would run files that changed: each change needs approval, unless a person
@@ -41,5 +63,52 @@ impl Kernel {
             activation.is_unwritten = true;
         }
         self.is_unsettled = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::gate::DeclaredTouch;
+    use crate::gateway::{SourceFolder, SourceKind};
+    use crate::tools::Planned;
+
+    fn check(line: &str, folder: &str, rules: &str) -> CodeCheck {
+        let touches = vec![DeclaredTouch::command(line, folder)];
+        let plan = Planned::order(COMMANDS, json!({}), touches, ("running", line)).of("execute_command");
+        let (rules, problems) = CommandRules::parse(rules);
+        assert_eq!(problems, [], "{line}");
+        code_of(&plan, &rules)
+    }
+
+    #[test]
+    fn a_command_runs_the_sources_of_its_tool() {
+        let found = check("cargo test", "web", "");
+        assert!(found.files.contains("web/Cargo.toml") && !found.runs_edited);
+        assert_eq!(found.sources, [SourceFolder { folder: "web".to_owned(), kind: SourceKind::Rust }].into());
+        assert_eq!(check("ls src", "", ""), CodeCheck::default());
+        let many: Vec<String> = (0..300).map(|number| format!("{number}.sh")).collect();
+        assert_eq!(check(&format!("own {}", many.join(" ")), "", "").unnamed, ["it names too many files"]);
+    }
+
+    #[test]
+    fn only_a_rule_that_says_so_covers_sources_that_changed() {
+        for (rules, runs_edited) in [
+            ("", false),
+            ("cargo test: true\n", false),
+            ("cargo test: edited\n", true),
+            ("cargo test: edited\ncargo test --all: true\n", false),
+            ("cargo test: true\ncargo test --all: edited\n", true),
+            ("cargo test: edited\ncargo test --all: ask\n", false),
+            ("cargo test: edited\ncargo: false\n", false),
+            ("web/:\n  cargo test: edited\n", false),
+            ("cargo build: edited\n", false),
+        ] {
+            assert_eq!(check("cargo test --all", "", rules).runs_edited, runs_edited, "{rules}");
+        }
+        assert!(check("cargo test", "web", "web/:\n  cargo test: edited\n").runs_edited);
+        assert!(!check("sh -c 'cargo test; ./x.sh'", "", "cargo test: edited\n").runs_edited);
     }
 }

@@ -47,6 +47,11 @@ fn original_of(path: &str) -> Option<&str> {
 }
 
 impl KnownCode {
+    /// Whether no more files fit in, so that others are asked about each time.
+    fn is_full(&self) -> bool {
+        self.0.len() >= MAX_FILES
+    }
+
     /// Adds the contents of files that were never seen, unless a person has to know something about them first. What a
     /// known file loads for the first time may have been created to be loaded, so a person has to see that as well.
     pub(super) fn note(&mut self, seen: &SeenCode) {
@@ -57,7 +62,7 @@ impl KnownCode {
         let has_run = files.iter().any(|(path, file)| (*file).as_ref().is_some_and(is_named) && is_known(path));
         for (path, file) in files {
             let is_open = file.as_ref().is_some_and(|file| file.concern.is_some() || file.is_loaded && has_run);
-            if !is_open && !self.0.contains_key(path) && self.0.len() < MAX_FILES {
+            if !is_open && !self.0.contains_key(path) && !self.is_full() {
                 self.0.insert(path.clone(), file.clone());
             }
         }
@@ -65,8 +70,8 @@ impl KnownCode {
 
     /// Replaces the contents of files whose command is executed, because a person or a rule allowed exactly these.
     pub(super) fn allow(&mut self, seen: &SeenCode) {
-        for (path, file) in run_files(seen) {
-            if self.0.contains_key(path) || self.0.len() < MAX_FILES {
+        for (path, file) in run_files(seen).filter(|(_, file)| !file.is_some_and(is_not_followed)) {
+            if self.0.contains_key(path) || !self.is_full() {
                 self.0.insert(path.clone(), file.cloned());
             }
         }
@@ -84,7 +89,8 @@ impl KnownCode {
             }
             file
         };
-        self.changed(seen).into_iter().map(shown).collect()
+        let files = self.changed(seen).into_iter().filter(|change| !change.now.is_some_and(is_not_followed));
+        files.map(shown).collect()
     }
 
     /// The rules that require approval because a file is not as it was when it was last allowed.
@@ -99,7 +105,10 @@ impl KnownCode {
             kind: TouchKind::PROCESS_RUN,
             target: target.to_owned(),
         };
-        named.chain(more).map(rule).collect()
+        let is_crowded = self.is_full() && changed.iter().any(|change| change.before.is_none());
+        let crowded =
+            is_crowded.then(|| format!("it is not remembered, because commands ran more than {MAX_FILES} files"));
+        named.chain(more).chain(crowded).map(rule).collect()
     }
 
     fn changed<'a>(&'a self, seen: &'a SeenCode) -> Vec<Change<'a>> {
@@ -115,14 +124,21 @@ impl KnownCode {
                 Some(Some(SeenFile { concern: Some(CodeConcern::NamesPrograms), .. })) if now.is_none() => true,
                 Some(_) => known.any(|before| hash(before) == hash(now)),
                 // A file that was not kept may have changed.
-                None => now.is_none() || !is_new && self.0.len() < MAX_FILES,
+                None => now.is_none() || !is_new && !self.is_full(),
             };
             if !is_same {
                 changed.push(Change { path: original_of(path).unwrap_or(path), before: newest, now });
             }
         }
+        // What could not be followed is the first reason.
+        changed.sort_by_key(|change| !change.now.is_some_and(is_not_followed));
         changed
     }
+}
+
+/// Whether a file stands for code that could not be followed whole.
+fn is_not_followed(file: &SeenFile) -> bool {
+    file.concern == Some(CodeConcern::NotFollowed)
 }
 
 /// A file that a call would run and that is not as it was when it was last allowed, with its texts as far as they are
@@ -185,6 +201,9 @@ impl Change<'_> {
                 let lines = now.map_or("", |now| &now.text);
                 let lines: Vec<&str> = lines.lines().take(MAX_NAMED).collect();
                 return format!("the repository's own settings name programs that git may run: {}", lines.join("; "));
+            }
+            (_, Some(CodeConcern::NotFollowed)) => {
+                return format!("its code could not be followed whole: {}", now.map_or("", |now| &now.text));
             }
             (None, Some(CodeConcern::WrittenBy(agent))) => format!("was written by {agent} and not allowed yet"),
             (None, None) => format!("is loaded for the first time {since}"),
@@ -349,6 +368,45 @@ mod tests {
         known.allow(&one);
         assert_eq!(known.changes(&one, "x"), []);
         assert_eq!(known.changes(&names("diff.external = y"), "x").len(), 1);
+    }
+
+    #[test]
+    fn code_that_could_not_be_followed_whole_is_asked_about_each_time() {
+        let reason = "more than 500 files are loaded";
+        let unfollowed = |path: &str| -> SeenCode {
+            let concern = Some(CodeConcern::NotFollowed);
+            [(path.to_owned(), Some(SeenFile { concern, ..file(reason) }))].into()
+        };
+        let copy = ".workshop/worktrees/ada/files";
+        let here = both(seen("run.sh", Some("x")), unfollowed("."));
+        let in_copy = both(
+            both(seen("run.sh", Some("x")), seen(&format!("{copy}/run.sh"), Some("x"))),
+            unfollowed(&format!("{copy}/.")),
+        );
+        for all in [here, in_copy] {
+            let mut known = KnownCode::default();
+            for _ in 0..3 {
+                known.note(&all);
+                let expected = format!("its code could not be followed whole: {reason}");
+                assert_eq!(reasons(&known, &all), [expected]);
+                assert_eq!(known.changed_files(&all), [], "it is no file");
+                known.allow(&all);
+            }
+            assert_eq!(known.changes(&seen("run.sh", Some("x")), "x"), [], "once it can be followed, it is not asked");
+        }
+    }
+
+    #[test]
+    fn what_is_not_remembered_because_there_is_too_much_is_said() {
+        let mut known = KnownCode::default();
+        for number in 0..MAX_FILES {
+            known.note(&seen(&format!("{number}.sh"), Some("x")));
+        }
+        assert_eq!(known.changes(&seen("0.sh", Some("x")), "x"), []);
+        let more = seen("more.sh", Some("x"));
+        known.note(&more);
+        known.allow(&more);
+        assert!(reasons(&known, &more).iter().any(|why| why.contains("it is not remembered")), "it is asked each time");
     }
 
     #[test]

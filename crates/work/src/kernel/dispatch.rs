@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::{Activation, Call};
 use super::approval_question::CallQuestion;
+use super::changed_code::code_of;
 use super::core::{Kernel, KernelAction, NoReply};
 use super::message_notes::Attached;
 use super::outbox::Outbox;
@@ -15,7 +16,7 @@ use crate::base::ids::{GATE, USER};
 use crate::base::text::{one_line, truncate};
 use crate::base::{ActivationKey, AllowScope, Author, Id, Problem, Seq};
 use crate::gate::commands::{self, ALLOWLIST_FILE};
-use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchEffect, TouchKind, decide};
+use crate::gate::{AskRule, Bounds, CommandRules, Decision, TouchKind, decide};
 use crate::gateway::CodeCheck;
 use crate::gateway::command_code::hashes;
 use crate::gateway::mcp::{McpElicitation, McpReply};
@@ -24,9 +25,9 @@ use crate::log::events::{self, ApprovalDecided, Gate, Warning};
 use crate::mind::{CallEnd, ResultImages, SessionRoom, SideRequestWithdrawn, ToolCall, WorkDue};
 use crate::simulation::WorkRequested;
 use crate::tools::{
-    COMMANDS, CallAnswer, FILES, OWN_TOOLS, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage,
-    ToolOrder, ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look,
-    looking_at_code, result_text,
+    COMMANDS, CallAnswer, FILES, OrderAnswered, OrderKey, OrderOutcome, OrderReport, Planned, ToolImage, ToolOrder,
+    ToolOrdersWithdrawn, ToolOutput, ToolPlan, Work, checking_code, describe_intent, is_look, looking_at_code,
+    result_text,
 };
 use crate::workspace::trust::{TrustAdded, Widening};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
@@ -38,8 +39,6 @@ const NO_COPY: &str = "a coding agent cannot work in its own worktree yet; remov
     from agents that start it, or give it another model";
 /// The prefix of the source of problems with the changes of an agent's copy.
 const UNMERGED_OF: &str = "not merged: ";
-/// The maximum number of files of a command that are looked at.
-const MAX_CODE_FILES: usize = 256;
 /// The maximum length in characters of a tool's progress text.
 const PROGRESS_CHARS: usize = 200;
 
@@ -168,8 +167,8 @@ impl RoomAccess<'_, '_> {
         let now = self.now_secs();
         kernel.end_grants(now);
         let is_denied = matches!(decision, Some(Decision::Deny { .. }));
-        let code = code_of(&plan);
-        if !is_denied && !code.files.is_empty() && must_look(&call, &plan) && self.tools.has_executor(COMMANDS) {
+        let code = code_of(&plan, &self.command_rules());
+        if !is_denied && !code.is_empty() && must_look(&call, &plan) && self.tools.has_executor(COMMANDS) {
             let worktree = bounds.has_worktree().then(|| one.agent.clone());
             let look = looking_at_code(&plan, &code);
             return self.order(kernel, (&one, worktree), at, &call.call, look, bounds.file_rights(), record);
@@ -582,20 +581,6 @@ impl RoomAccess<'_, '_> {
             }
         }
     }
-}
-
-/// The files whose code a call would run: of a command, a terminal of a coding agent, or a program that such an agent
-/// asks to run itself.
-fn code_of(plan: &ToolPlan) -> CodeCheck {
-    let runs = [COMMANDS, OWN_TOOLS].contains(&&*plan.executor);
-    let mut check = CodeCheck::default();
-    for touch in plan.touches.iter().filter(|touch| runs && touch.kind == TouchKind::PROCESS_RUN) {
-        if let TouchEffect::RunsIn { folder } = &touch.becomes {
-            check.files.extend(commands::code_files_of_line(&touch.target, folder).into_iter().take(MAX_CODE_FILES));
-            check.folder.clone_from(folder);
-        }
-    }
-    check
 }
 
 /// Whether the files that a call runs have to be looked at before the gate decides. Commands compare them once more when

@@ -61,13 +61,15 @@ struct CommandOrder {
 pub fn is_look(plan: &ToolPlan) -> bool {
     let Work::Order { order } = &plan.work else { return false };
     *plan.executor == *COMMANDS
-        && order.get("code").is_some_and(|code| code["files"][0].is_string() && code["expected"].is_null())
+        && order.get("code").is_some_and(|code| {
+            (code["files"][0].is_string() || code["sources"][0].is_object()) && code["expected"].is_null()
+        })
 }
 
 impl CommandOrder {
     /// Whether it only reports the contents of the files that the command runs.
     fn only_looks(&self) -> bool {
-        !self.code.files.is_empty() && self.code.expected.is_none()
+        !self.code.is_empty() && self.code.expected.is_none()
     }
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::sampling::McpSampled;
+use crate::base::secret_words::{SecretPlace, is_secret_word};
 use crate::base::text::truncate;
 use crate::base::visible_text::visible;
 
@@ -18,29 +19,6 @@ const MAX_FIELDS: usize = 20;
 const MAX_CHOICES: usize = 50;
 /// The maximum length of a server's question, in characters. A longer one is declined, because nobody would read it.
 const MAX_MESSAGE: usize = 4_000;
-/// The words in the name or description of a field that asks for a secret.
-const SECRET_WORDS: [&str; 20] = [
-    "key",
-    "keys",
-    "apikey",
-    "token",
-    "tokens",
-    "password",
-    "passwords",
-    "passwd",
-    "pwd",
-    "passphrase",
-    "secret",
-    "secrets",
-    "credential",
-    "credentials",
-    "pin",
-    "otp",
-    "bearer",
-    "cookie",
-    "mnemonic",
-    "pat",
-];
 /// The maximum length of a person's value in characters.
 const MAX_TEXT: usize = 4_000;
 
@@ -289,7 +267,7 @@ fn has_secret_word(text: &str) -> bool {
         }
         was_lower = letter.is_lowercase();
     }
-    words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+    words.iter().any(|word| is_secret_word(word, SecretPlace::Question))
 }
 
 fn number(text: &str, whole: bool, least: Option<&Number>, most: Option<&Number>) -> Result<Value, String> {
@@ -426,6 +404,31 @@ mod tests {
             assert!(asks(message, name, text()), "{message} {name}");
         }
         assert!(asks("x", "value", json!({ "type": "string", "description": "your pass-phrase or passphrase" })));
+        for word in [
+            "key",
+            "keys",
+            "apikey",
+            "token",
+            "tokens",
+            "password",
+            "passwords",
+            "passwd",
+            "pwd",
+            "passphrase",
+            "secret",
+            "secrets",
+            "credential",
+            "credentials",
+            "pin",
+            "otp",
+            "bearer",
+            "cookie",
+            "mnemonic",
+            "pat",
+        ] {
+            assert!(asks(&format!("Enter the {word}"), "value", text()), "{word}");
+            assert!(asks("x", &format!("our_{word}"), text()), "{word}");
+        }
         for (message, name) in [("Which branch?", "branch"), ("Which monkey?", "keyboard"), ("x", "tokenizer")] {
             assert!(!asks(message, name, text()), "{message} {name}");
         }

@@ -4,12 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::loaded_code::CodeFolder;
+use super::super::code_folder::CodeFolder;
+use super::super::loaded_code::loaded_by;
 use super::super::seen_file::{CodeText, look};
 use super::named_files::{contents, existing};
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::folder_of;
 
+/// Stands for code that could not be followed whole, among the paths of the files: if the reasons change, the code is
+/// another one.
+const NOT_FOLLOWED: &str = "code that could not be followed whole";
 /// The file that Python runs before a module of its folder.
 const PACKAGE_FILE: &str = "__init__.py";
 
@@ -24,23 +28,25 @@ pub(super) fn loaded(server: &McpServer, workspace: &Path) -> BTreeMap<String, S
         .collect();
     let mut texts: BTreeMap<String, CodeText> = BTreeMap::new();
     let mut loaded = BTreeMap::new();
+    let folder = CodeFolder::of(&root);
     for path in &named {
-        texts.extend(look(&root, path).map(|(_, text)| (path.clone(), text)));
+        texts.extend(look(&root, path, &folder.limits).ok().map(|(_, text)| (path.clone(), text)));
     }
     texts.retain(|_, text| !text.is_binary);
     if texts.is_empty() {
         return loaded;
     }
     for path in named.iter().flat_map(|path| packages_of(path)).filter(|path| !named.contains(path)) {
-        if let Some((file, text)) = look(&root, &path) {
+        if let Ok((file, text)) = look(&root, &path, &folder.limits) {
             loaded.insert(path.clone(), file.hash);
             texts.insert(path, text);
         }
     }
     let running_in = root.join(cwd.as_deref().unwrap_or_default()).canonicalize().ok();
     let running_in = running_in.and_then(|folder| relative(&folder)).unwrap_or_default();
-    let found = CodeFolder::of(&root).loaded_by(&texts, &named, &running_in);
+    let found = loaded_by(&folder, &texts, &named, &running_in, None);
     loaded.extend(found.into_iter().map(|(path, file)| (path, file.hash)));
+    loaded.extend(folder.gaps.described().map(|reasons| (NOT_FOLLOWED.to_owned(), reasons)));
     loaded
 }
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::super::code_references::is_data_name;
 use super::super::seen_file::hash_of;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::file_name;
@@ -14,11 +15,6 @@ use crate::workspace::vfs::WorkspacePath;
 
 /// How deep commands may stand within the words of a command: `sh -c "sh -c '…'"`.
 const MAX_DEPTH: usize = 3;
-/// Extensions of files that are never code or configuration.
-const DATA_EXTENSIONS: &[&str] = &[
-    "bmp", "csv", "db", "db3", "duckdb", "gif", "jpeg", "jpg", "jsonl", "ldb", "lock", "log", "markdown", "md",
-    "ndjson", "parquet", "pdf", "pid", "png", "sock", "sqlite", "sqlite3", "tsv", "txt", "webp",
-];
 /// Words in the name of an option whose value is data: `--db-path`, `--log-file`.
 const DATA_OPTIONS: &[&str] =
     &["cache", "data", "database", "db", "history", "log", "logs", "memory", "out", "output", "store", "storage"];
@@ -117,9 +113,7 @@ fn is_interpreter(program: &str) -> bool {
 /// Whether a value is data, by the name of its option or by its extension.
 fn is_data(option: &str, value: &str) -> bool {
     let mut words = option.split(|c: char| !c.is_alphanumeric());
-    let extension = file_name(value).rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    words.any(|word| DATA_OPTIONS.contains(&word.to_ascii_lowercase().as_str()))
-        || extension.is_some_and(|extension| DATA_EXTENSIONS.contains(&extension.as_str()))
+    words.any(|word| DATA_OPTIONS.contains(&word.to_ascii_lowercase().as_str())) || is_data_name(value)
 }
 
 /// Returns the hashes of the workspace files that the command line names; `None` for a file that exists and cannot be

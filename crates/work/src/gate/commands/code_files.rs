@@ -1,14 +1,16 @@
 //! The files of the workspace whose content a command runs: its program, the script or module that it names, and the
 //! file from which a build tool takes what it runs. Pure.
 //!
-//! Files that such a file loads are found once its content is known (`loaded_code` of the gateway). Files that are only
-//! data for a program are not among them.
+//! Files that such a file loads, and the sources of a build tool, are found once there is a disk to look at (`loaded_code`
+//! of the gateway). Files that are only data for a program are not among them.
 
 use std::collections::BTreeSet;
 
 use super::known_programs::name_of;
 use super::words::{Command, parts};
 use super::wrapper_programs::{holds_everywhere, is_data_console, is_known_reader, starts_others};
+use crate::base::paths::folder_of;
+use crate::gateway::{SourceFolder, sources_found_by};
 use crate::workspace::vfs::WorkspacePath;
 
 /// The files from which a program takes what it runs, by program, relative to the folder in which it runs.
@@ -158,80 +160,170 @@ const PLACE_OPTIONS: &[&str] = &[
 /// What names a repository of git among the files of a command: its settings can name programs.
 const REPOSITORY: &str = ".git";
 
-/// The maximum depth of commands within the words of a command.
-const MAX_DEPTH: usize = 3;
+/// Programs that start a program of an installed package by its name alone.
+const PACKAGE_RUNNERS: &[&str] = &["npx", "pnpx", "bunx"];
+/// Where such programs are.
+const PACKAGE_PROGRAMS: &str = "node_modules/.bin";
+
+/// The maximum number of files that one command names, and of folders into which it changes.
+const MAX_FILES: usize = 256;
+const MAX_FOLDERS: usize = 16;
+
+/// The code that a command runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CommandCode {
+    /// The files that it may run, whether or not they exist.
+    pub files: BTreeSet<String>,
+    /// The sources that its tools find by themselves.
+    pub sources: BTreeSet<SourceFolder>,
+    /// Why it may run more than these.
+    pub gaps: BTreeSet<&'static str>,
+}
+
+impl CommandCode {
+    /// The code of a command line that runs in this folder of the workspace, also if it needs a shell, within the limits.
+    pub fn of_line(line: &str, folder: &str) -> Self {
+        let mut code = Self::of_whole_line(line, folder);
+        if code.files.len() > MAX_FILES {
+            code.gaps.insert("it names too many files");
+            code.files = code.files.into_iter().take(MAX_FILES).collect();
+        }
+        code
+    }
+
+    fn of_whole_line(line: &str, folder: &str) -> Self {
+        let mut code = Self::default();
+        match Command::parse(line) {
+            Command::Plain(words) => code.add(&words, folder, false),
+            Command::NeedsShell(_) => code.add_line(line, folder),
+        }
+        code
+    }
+
+    /// Adds a command line. What follows `cd web` may run in this folder.
+    fn add_line(&mut self, line: &str, folder: &str) {
+        let mut folders = vec![folder.to_owned()];
+        let mut seen: BTreeSet<Vec<String>> = BTreeSet::new();
+        for words in parts(line).into_iter().filter(|words| seen.insert(words.clone())) {
+            for folder in &folders {
+                self.add(&words, folder, false);
+            }
+            let changes_folder = matches!(words[0].as_str(), "cd" | "pushd");
+            let Some(named) = words.get(1).filter(|_| changes_folder) else { continue };
+            let mut below: Vec<String> = folders.iter().filter_map(|folder| path_in(folder, named)).collect();
+            below.retain(|folder| !folders.contains(folder));
+            if folders.len() + below.len() > MAX_FOLDERS {
+                self.gaps.insert("it changes its folder too often");
+                continue;
+            }
+            folders.extend(below);
+        }
+    }
+
+    /// Adds a command, or the rest of one that may be a command itself.
+    fn add(&mut self, words: &[String], folder: &str, is_rest: bool) {
+        let Some(program) = words.first() else { return };
+        let name = name_of(program);
+        if program.contains('/') && !program.starts_with('/') {
+            self.add_file(folder, program);
+        }
+        let is_runner = RUNNERS.contains(&name) || name.starts_with("python") || name.starts_with("pypy");
+        self.add_implied(words, folder, is_runner);
+        self.add_sources(words, folder, is_runner);
+        if is_known_reader(words) || is_data_console(program) {
+            return;
+        }
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let value = word.split_once('=').map(|(_, value)| value);
+            for named in value.into_iter().chain((!word.starts_with('-')).then_some(word.as_str())) {
+                self.add_file(folder, named);
+            }
+            if words[at - 1] == "-m" {
+                let module = word.replace('.', "/");
+                [format!("{module}.py"), format!("{module}/__main__.py"), format!("{module}/__init__.py")]
+                    .iter()
+                    .for_each(|file| self.add_file(folder, file));
+            }
+        }
+        if is_rest || !starts_others(program) {
+            return;
+        }
+        for at in 1..words.len() {
+            // The word of `sh -c` is a command line itself.
+            if words[at].contains(char::is_whitespace) {
+                self.add_line(&words[at], folder);
+            } else {
+                self.add(&words[at..], folder, true);
+            }
+        }
+    }
+
+    /// Adds the files from which the program, and programs that it starts by their names, take what they run.
+    fn add_implied(&mut self, words: &[String], folder: &str, is_runner: bool) {
+        // Some only read.
+        if holds_everywhere(words) {
+            return;
+        }
+        let name = name_of(&words[0]);
+        let run = words.iter().skip(1).filter(|_| is_runner).map(|word| name_of(word));
+        let mut implied: Vec<&str> = std::iter::once(name).chain(run).flat_map(implied_files).collect();
+        if name == "git" {
+            implied.push(REPOSITORY);
+        }
+        implied.iter().for_each(|file| self.add_file(folder, file));
+        if PACKAGE_RUNNERS.contains(&name) {
+            let started = words.iter().skip(1).filter(|word| !word.starts_with('-') && !word.contains('/'));
+            started.for_each(|word| self.add_file(folder, &format!("{PACKAGE_PROGRAMS}/{word}")));
+        }
+        if !implied.is_empty() {
+            for place in places(words) {
+                self.add_file(folder, place);
+                implied.iter().for_each(|file| {
+                    self.add_file(folder, &format!("{}/{file}", place.trim_end_matches('/')));
+                });
+            }
+        }
+    }
+
+    /// Adds the sources of the program, and of programs that it starts by their names.
+    fn add_sources(&mut self, words: &[String], folder: &str, is_runner: bool) {
+        if holds_everywhere(words) {
+            return;
+        }
+        let starts = 0..if is_runner { words.len() } else { 1 };
+        for kind in starts.filter_map(|at| sources_found_by(&words[at..])) {
+            // An option may name another project, or a file of it.
+            let named = places(words).filter_map(|place| path_in(folder, place));
+            let named = named.flat_map(|place| [folder_of(&place).to_owned(), place]);
+            let folders = named.chain([folder.to_owned()]);
+            self.sources.extend(folders.map(|folder| SourceFolder { folder, kind }));
+        }
+    }
+
+    /// Adds a file that a command in this folder names.
+    fn add_file(&mut self, folder: &str, named: &str) {
+        self.files.extend(path_in(folder, named));
+    }
+}
+
+/// The path in the workspace of what a command in this folder names. A path that leaves the workspace, or is none, cannot
+/// be written by an agent.
+fn path_in(folder: &str, named: &str) -> Option<String> {
+    let named = named.trim_start_matches("./");
+    let below = if folder.is_empty() { named.to_owned() } else { format!("{folder}/{named}") };
+    WorkspacePath::new(&below).ok().map(|path| path.as_str().to_owned())
+}
 
 /// The files that a command with these words may run in this folder of the workspace, whether or not they exist.
 pub fn code_files(words: &[String], folder: &str) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
-    add_files(words, folder, 0, &mut files);
-    files
+    let mut code = CommandCode::default();
+    code.add(words, folder, false);
+    code.files
 }
 
 /// The files that a command line may run, also if it needs a shell.
 pub fn code_files_of_line(line: &str, folder: &str) -> BTreeSet<String> {
-    match Command::parse(line) {
-        Command::Plain(words) => code_files(&words, folder),
-        Command::NeedsShell(_) => parts(line).iter().flat_map(|words| code_files(words, folder)).collect(),
-    }
-}
-
-fn add_files(words: &[String], folder: &str, depth: usize, files: &mut BTreeSet<String>) {
-    let Some(program) = words.first() else { return };
-    let name = name_of(program);
-    let mut add = |named: &str| {
-        let named = named.trim_start_matches("./");
-        let below = if folder.is_empty() { named.to_owned() } else { format!("{folder}/{named}") };
-        // A path that leaves the workspace, or is none, cannot be written by an agent.
-        files.extend(WorkspacePath::new(&below).ok().map(|path| path.as_str().to_owned()));
-    };
-    if program.contains('/') && !program.starts_with('/') {
-        add(program);
-    }
-    let is_runner = RUNNERS.contains(&name) || name.starts_with("python") || name.starts_with("pypy");
-    let run = words.iter().skip(1).filter(|_| is_runner).map(|word| name_of(word));
-    let mut implied: Vec<&str> = std::iter::once(name).chain(run).flat_map(implied_files).collect();
-    if holds_everywhere(words) {
-        // It only reads.
-        implied.clear();
-    }
-    if name == "git" {
-        implied.push(REPOSITORY);
-    }
-    implied.iter().for_each(|file| add(file));
-    if !implied.is_empty() {
-        for place in places(words) {
-            add(place);
-            implied.iter().for_each(|file| add(&format!("{}/{file}", place.trim_end_matches('/'))));
-        }
-    }
-    if is_known_reader(words) || is_data_console(program) {
-        return;
-    }
-    let starts_others = starts_others(program);
-    for (at, word) in words.iter().enumerate().skip(1) {
-        let value = word.split_once('=').map(|(_, value)| value);
-        for named in value.into_iter().chain((!word.starts_with('-')).then_some(word.as_str())) {
-            add(named);
-        }
-        if words[at - 1] == "-m" {
-            let module = word.replace('.', "/");
-            [format!("{module}.py"), format!("{module}/__main__.py"), format!("{module}/__init__.py")]
-                .iter()
-                .for_each(|file| add(file));
-        }
-    }
-    if depth >= MAX_DEPTH {
-        return;
-    }
-    for at in 1..words.len() {
-        // The word of `sh -c` is a command line itself.
-        if starts_others && words[at].contains(char::is_whitespace) {
-            parts(&words[at]).iter().for_each(|words| add_files(words, folder, depth + 1, files));
-        } else if starts_others && depth == 0 {
-            add_files(&words[at..], folder, MAX_DEPTH, files);
-        }
-    }
+    CommandCode::of_whole_line(line, folder).files
 }
 
 /// The files from which a program takes what it runs, unless it is told others.
@@ -251,66 +343,5 @@ fn places(words: &[String]) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(line: &str, folder: &str) -> Vec<String> {
-        code_files_of_line(line, folder).into_iter().collect()
-    }
-
-    fn names(line: &str, file: &str) -> bool {
-        code_files_of_line(line, "").contains(file)
-    }
-
-    #[test]
-    fn the_code_of_a_command_is_found() {
-        for (line, file) in [
-            ("sh tools/run.sh", "tools/run.sh"),
-            ("sh ./tools/run.sh x", "tools/run.sh"),
-            ("./tools/run.sh a", "tools/run.sh"),
-            ("python3 -u tools/check.py", "tools/check.py"),
-            ("python3 -m tools.check", "tools/check.py"),
-            ("python3 -m tools", "tools/__main__.py"),
-            ("node --require=./a.js b.js", "a.js"),
-            ("sh -c 'python3 srv.py'", "srv.py"),
-            ("bash -lc 'cd x && ./go.sh'", "go.sh"),
-            ("env A=b python3 srv.py", "srv.py"),
-            ("env make test", "Makefile"),
-            ("timeout 5 ./x.sh", "x.sh"),
-            ("make test", "Makefile"),
-            ("npm run build", "package.json"),
-            ("mytool check rules.cfg", "rules.cfg"),
-            ("cargo test", "build.rs"),
-            ("cargo test", ".cargo/config.toml"),
-            ("pytest -q", "conftest.py"),
-            ("python3 -m pytest", "conftest.py"),
-            ("npx jest", "jest.config.js"),
-            ("uv run pytest", "conftest.py"),
-            ("npm exec eslint .", ".eslintrc.js"),
-            ("eslint src", "eslint.config.js"),
-            ("make -C sub test", "sub/Makefile"),
-            ("make -Csub test", "sub/Makefile"),
-            ("make --file=rules.mk", "rules.mk"),
-            ("npm --prefix web test", "web/package.json"),
-            ("git diff", ".git"),
-            ("git -C sub log", "sub/.git"),
-            ("git --git-dir=artifacts/r log", "artifacts/r"),
-            ("sh -c 'git status'", ".git"),
-            ("ls; sh x.sh", "x.sh"),
-        ] {
-            assert!(names(line, file), "{line}: {:?}", of(line, ""));
-        }
-        assert!(of("make test", "web").contains(&"web/Makefile".to_owned()));
-        assert!(of("./run.sh", "web").contains(&"web/run.sh".to_owned()));
-    }
-
-    #[test]
-    fn data_is_not_code() {
-        for line in ["cat a.md", "ls src", "grep x a.md", "sqlite3 data.db", "less a.md", "jq . a.json"] {
-            assert_eq!(of(line, ""), Vec::<String>::new(), "{line}");
-        }
-        assert_eq!(of("git add a.md", ""), [".git"], "only its settings can be code");
-        assert!(!names("sed s/a/b/ a.md", "a.md"));
-        assert!(of("sh ../x.sh", "").iter().all(|path| !path.contains("..")));
-    }
-}
+#[path = "code_files_tests.rs"]
+mod tests;

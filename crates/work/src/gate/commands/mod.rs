@@ -18,7 +18,7 @@ pub mod wrapper_programs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use code_files::{code_files, code_files_of_line};
+pub use code_files::{CommandCode, code_files, code_files_of_line};
 pub use rules::CommandRules;
 pub use words::Command;
 
@@ -95,6 +95,12 @@ pub fn judge(line: &str, folder: Option<&str>, rules: &CommandRules) -> CommandV
         Some(why) => CommandVerdict::ask(format!("the rule {:?} does not cover it: {why}", words::join(rule))),
         None => allowed(rule),
     }
+}
+
+/// Whether the rules allow a command line in this folder also with sources that changed since a person last saw them.
+pub fn runs_edited(line: &str, folder: &str, rules: &CommandRules) -> bool {
+    let Command::Plain(words) = Command::parse(line) else { return false };
+    judge(line, Some(folder), rules).verdict == Verdict::Allow && rules.runs_edited(&words, folder)
 }
 
 /// A command line with the folder in which it runs, as the target of a permission: a permission holds in one folder. The

@@ -4,6 +4,7 @@
 //! ls: true              # ls with any arguments
 //! docker ps: true       # docker ps, and docker ps -a
 //! npm run test:*: true  # * matches letters within one word, or one word
+//! cargo test: edited    # allowed, also with sources that changed since
 //! rm: false             # never
 //! git push: ask         # needs approval, even if git is allowed
 //! /\\s-o\\b/: false       # an expression forbids, or asks
@@ -41,6 +42,9 @@ enum RuleEffect {
     Forbid,
 }
 
+/// The word for a rule that allows a command also with sources that changed.
+const EDITED: &str = "edited";
+
 /// A rule for commands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct CommandRule {
@@ -49,14 +53,18 @@ struct CommandRule {
     /// The folder in which it allows a command; empty for the top of the workspace. Rules that forbid or require
     /// approval hold in every folder.
     folder: String,
+    /// Whether a command that it allows may run sources that changed since a person last saw them.
+    runs_edited: bool,
 }
 
 impl CommandRule {
     fn widening(&self) -> Widening {
         let rule = join(&self.words);
         let rule = if self.folder.is_empty() { rule } else { format!("{}/: {rule}", self.folder) };
-        let sentence = format!("runs {rule:?}, with what the rule covers, without asking you");
-        Widening::new(ALLOWLIST_FILE, rule, "true", sentence)
+        let (value, sources) =
+            if self.runs_edited { (EDITED, ", and with sources that agents change") } else { ("true", "") };
+        let sentence = format!("runs {rule:?}, with what the rule covers{sources}, without asking you");
+        Widening::new(ALLOWLIST_FILE, rule, value, sentence)
     }
 }
 
@@ -143,14 +151,17 @@ impl CommandRules {
                 }
                 continue;
             }
+            let runs_edited = is_edited(&says);
             let says = effect_of(&says);
             if says.is_none() {
                 let what = format!("the rule {pattern:?} is neither true nor false");
-                problems.push(problem(what, "write true, false or ask"));
+                problems.push(problem(what, "write true, false, ask or edited"));
             }
+            let before = self.rules.len();
             if let Some(problem) = self.add(&pattern, says.unwrap_or(RuleEffect::Ask), folder) {
                 problems.push(problem);
             }
+            self.rules[before..].iter_mut().for_each(|rule| rule.runs_edited = runs_edited);
         }
     }
 
@@ -168,7 +179,7 @@ impl CommandRules {
             (None, _) => match pattern_words(pattern, says) {
                 Ok(words) => {
                     let is_void = says == RuleEffect::Allow && covers_nothing(&words);
-                    self.rules.push(CommandRule { words, says, folder: folder.to_owned() });
+                    self.rules.push(CommandRule { words, says, folder: folder.to_owned(), runs_edited: false });
                     let what = || format!("the rule {pattern:?} allows nothing, because it does not say which command");
                     return is_void.then(|| problem(what(), "write more words of the command, like: cargo test: true"));
                 }
@@ -193,7 +204,7 @@ impl CommandRules {
         if programs.is_empty() {
             self.unreadable_denial.get_or_insert(pattern.to_owned());
         }
-        let rule = |program| CommandRule { words: vec![program], says, folder: String::new() };
+        let rule = |program| CommandRule { words: vec![program], says, folder: String::new(), runs_edited: false };
         self.rules.extend(programs.into_iter().map(rule));
     }
 
@@ -275,6 +286,20 @@ impl CommandRules {
         let asks =
             self.longest(RuleEffect::Ask, words, |_| true).is_some_and(|asking| asking.words.len() >= rule.words.len());
         (!asks && self.expression_asking(words).is_none()).then_some(&*rule.words)
+    }
+
+    /// Whether the rule that allows a command in a folder allows it also with sources that changed. Of several rules of
+    /// the same length, each has to.
+    pub fn runs_edited(&self, words: &[String], folder: &str) -> bool {
+        let Some(longest) = self.allowing(words, Some(folder)).map(<[String]>::len) else { return false };
+        let is_everywhere = holds_everywhere(words);
+        let mut allowing = self.rules.iter().filter(|rule| {
+            rule.says == RuleEffect::Allow
+                && rule.words.len() == longest
+                && covers(&rule.words, words)
+                && (is_everywhere || rule.folder == folder)
+        });
+        allowing.all(|rule| rule.runs_edited)
     }
 
     /// The words of the longest rule that allows a command in another folder, and that folder.
@@ -364,11 +389,17 @@ fn effect_of(value: &Value) -> Option<RuleEffect> {
             "true" | "allow" | "yes" => Some(RuleEffect::Allow),
             "false" | "deny" | "no" | "never" => Some(RuleEffect::Forbid),
             "ask" => Some(RuleEffect::Ask),
+            EDITED => Some(RuleEffect::Allow),
             _ => None,
         },
         Value::Mapping(map) => map.get("approve").filter(|approve| !approve.is_mapping()).and_then(effect_of),
         _ => None,
     }
+}
+
+/// Whether an entry allows a command also with sources that changed.
+fn is_edited(value: &Value) -> bool {
+    value.as_str().is_some_and(|word| word.trim().eq_ignore_ascii_case(EDITED))
 }
 
 /// Splits a pattern, which may contain `*`, into words.
