@@ -151,9 +151,9 @@ pub fn describe(intent: &Intent) -> Option<String> {
     })
 }
 
-/// Describes an intent that was carried out for the log, including the end of a conversation, which has no other effect.
+/// Describes an intent that was carried out for the log, including a goodbye, which only has an effect later.
 pub(super) fn describe_for_record(intent: &Intent) -> Option<String> {
-    if let Intent::Bye = intent { Some("Ended the conversation.".to_owned()) } else { describe(intent) }
+    if let Intent::Bye = intent { Some("Said goodbye.".to_owned()) } else { describe(intent) }
 }
 
 /// Describes an intent that was carried out for the agent's own session: “you pinned “Tea””.

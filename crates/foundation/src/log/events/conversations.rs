@@ -151,7 +151,7 @@ pub enum ActWay {
 pub struct Acted {
     /// How its model asked for it.
     pub way: ActWay,
-    /// What was done, one sentence for each act.
+    /// What was done, one sentence for each act. An act that its element refuses has a record of that, too.
     pub acts: Vec<String>,
 }
 
