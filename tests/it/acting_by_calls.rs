@@ -138,8 +138,8 @@ fn calls_act_in_every_kind_of_turn(provider: &str, stream: fn(&Answer) -> Vec<Ve
     let (mut room, sent) = room_at(provider, stream);
     room.advance(1.0);
     new_rules(&mut room, "Be kind.");
-    let is_of_ada = |event: &Value| event["agent"] == "ada-1";
-    let acted = room.until(120.0, "acted", is_of_ada);
+    let is_pin_of_ada = |event: &Value| event["agent"] == "ada-1" && event["data"].to_string().contains("Pinned");
+    let acted = room.until(120.0, "acted", is_pin_of_ada);
     assert_eq!(acted["data"], json!({ "way": "call", "acts": ["Pinned “the rule”."] }), "{provider}");
     assert!(room.record(&acted["cause"]).is_some(), "{provider}: {acted}");
     room.advance(1.0);
@@ -203,7 +203,7 @@ fn text_that_a_model_with_functions_repeats_never_acts() {
 }
 
 fn a_script_is_offered_no_functions_unless_the_setting_says_so() {
-    let script = "default: [ { text: \"Noted.\\n[PIN: by marker]\", tools: [ { name: pin, arguments: { text: by call } } ] } ]\n";
+    let script = "default:\n  - text: \"Noted.\\n[PIN: by marker]\"\n    tools: [ { name: pin, arguments: { text: by call } } ]\n";
     for (settings, way, act) in
         [("", "marker", "Pinned “by marker”."), ("mind: { acts: tools }\n", "call", "Pinned “by call”.")]
     {

@@ -7,6 +7,12 @@ use serde_json::json;
 use super::*;
 use crate::mind::markers::{WORDS, parse};
 
+/// Replies with markers in any place.
+const REPLIES: &str =
+    "(\\[(PIN|SEND to Bob|DONE|REMEMBER|BYE|bye|VOTE_UP)(: [a-z ]{0,8})?\\]|[a-z ]{1,6}|\n|\"|“|`|> ){0,12}";
+/// Names of functions, some of them of acts.
+const NAMES: &str = "[a-z_]{1,12}|pin|send|done|bye|remember";
+
 fn offered() -> OfferedActs {
     let words = WORDS.iter().map(|word| (*word).to_owned()).chain(["DRAW".to_owned()]);
     OfferedActs { model: "p:m".into(), words: words.collect(), markers: Vec::new() }
@@ -80,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_acts_where_functions_were_offered(reply in "(\\[(PIN|SEND to Bob|DONE|REMEMBER|BYE|bye|VOTE_UP)(: [a-z ]{0,8})?\\]|[a-z ]{1,6}|\n|\"|“|`|> ){0,12}") {
+    fn no_text_acts_where_functions_were_offered(reply in REPLIES) {
         let mut parsed = parse(&reply, false);
         let all = parsed.intents.clone();
         let idle = offered().take_markers(&mut parsed);
@@ -89,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn any_arguments_give_an_intent_or_a_sentence(name in "[a-z_]{1,12}|pin|send|done|bye|remember", text in "\\PC{0,40}") {
+    fn any_arguments_give_an_intent_or_a_sentence(name in NAMES, text in "\\PC{0,40}") {
         let key = text.as_str();
         for arguments in [json!(text), json!([text]), json!({ "text": [text] }), json!({ key: true })] {
             if let Some(Intent::Malformed { why }) = called(&name, arguments) {
