@@ -4,6 +4,7 @@
 
 #[cfg(feature = "window")]
 mod acp;
+mod acting_by_calls;
 mod adding_a_pane;
 mod adding_a_prompt_part;
 mod adding_a_reason;
@@ -197,6 +198,7 @@ fn main() {
     #[cfg(feature = "window")]
     let trials = trials
         .chain(keys_reference::trials())
+        .chain(acting_by_calls::trials())
         .chain(adding_a_pane::trials())
         .chain(renaming::trials())
         .chain(seeing::trials());

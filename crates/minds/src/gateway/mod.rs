@@ -97,6 +97,7 @@ mod source_kinds;
 mod source_tools;
 pub mod supervisor;
 pub mod tool_call_assembly;
+mod tool_models;
 mod trust_following;
 pub mod trusted_workspaces;
 pub mod unconfined;
@@ -155,7 +156,7 @@ use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
 use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
-use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, WorkEnded};
+use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, ToolModels, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
@@ -176,7 +177,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
-    app.init_resource::<SpokenSentences>();
+    app.init_resource::<SpokenSentences>().init_resource::<ToolModels>();
     app.init_resource::<WebCalls>();
     app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkEnded>();
@@ -260,6 +261,7 @@ pub fn plugin(app: &mut App) {
             attribute_notices::report,
             sandbox_detection::apply_sandbox_detection,
             slack_systems::apply_slack_access,
+            tool_models::note_tool_models,
         )
             .chain()
             .in_set(InPhase(WorkshopSystems::Ingest, Layer::Gateway)),

@@ -50,6 +50,7 @@ fn context(moment: CurrentRequest) -> MindContext {
             has_inbox: true,
             markers: Vec::new(),
         },
+        calls_acts: false,
         desk: WorkEnvironment {
             tools: ["vfs_read", "vfs_list", "vfs_write", "spawn_agent", "signal_parent"].map(str::to_owned).into(),
             has_own_tools: false,
@@ -178,6 +179,17 @@ fn every_kind_of_prompt_matches_its_example_file() {
         ("work", CurrentRequest::Work),
     ] {
         let mut context = context(moment);
+        if matches!(context.moment, CurrentRequest::Work) {
+            context.history = vec![PromptMessage::plain(Role::User, crate::mind::task_words("Find three sources."))];
+        }
+        assert_is_example(kind, &render(&context));
+    }
+    for (kind, moment) in [
+        ("mail-with-functions", moments().remove(1)),
+        ("talk-with-functions", talk(3)),
+        ("work-with-functions", CurrentRequest::Work),
+    ] {
+        let mut context = MindContext { calls_acts: true, ..context(moment) };
         if matches!(context.moment, CurrentRequest::Work) {
             context.history = vec![PromptMessage::plain(Role::User, crate::mind::task_words("Find three sources."))];
         }

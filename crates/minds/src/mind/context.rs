@@ -21,6 +21,8 @@ pub struct MindContext {
     pub place: Surroundings,
     /// The agent's abilities besides speaking.
     pub abilities: Abilities,
+    /// Whether it acts by calling functions instead of writing markers.
+    pub calls_acts: bool,
     /// The environment of a working agent.
     pub desk: WorkEnvironment,
     /// The agent's memory slots.

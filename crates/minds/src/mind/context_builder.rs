@@ -17,6 +17,7 @@ use super::pins_and_mail::{open_mail, pins};
 use super::prompt_additions::PromptAdditions;
 use super::session::Session;
 use super::settings::MindSettings;
+use super::tool_models::{ToolModel, ToolModels};
 use super::untrusted_text::PERSON;
 use super::untrusted_text::name;
 use crate::agent::agent_file::folder_of_agent;
@@ -54,6 +55,7 @@ pub(super) struct RoomParams<'w, 's> {
     bodies: Query<'w, 's, (Option<&'static Position>, Option<&'static AgentState>), With<Agent>>,
     held: Query<'w, 's, (&'static Element, &'static HeldContent)>,
     recent: Option<Res<'w, RecentChanges>>,
+    tool_models: Option<Res<'w, ToolModels>>,
     pub(super) parts: Res<'w, PromptParts>,
 }
 
@@ -76,6 +78,12 @@ impl RoomParams<'_, '_> {
     /// Returns the profile of an agent.
     pub(super) fn profile(&self, agent: &Agent) -> Option<&AgentProfile> {
         self.profiles.as_ref().and_then(|profiles| profiles.get(&agent.profile))
+    }
+
+    /// Returns an agent's model, as far as calls of functions are concerned.
+    pub(super) fn tool_model(&self, agent: &Agent) -> ToolModel {
+        let wanted = self.profile(agent).and_then(|profile| profile.model.as_deref());
+        self.tool_models.as_ref().map(|models| models.of(wanted)).unwrap_or_default()
     }
 
     /// Returns all profiles.
@@ -156,6 +164,7 @@ impl RoomParams<'_, '_> {
             who: self.who(agent),
             place: self.surroundings(agent, here),
             abilities: self.abilities(agent),
+            calls_acts: false,
             desk: WorkEnvironment::default(),
             memory: memory.map(|memory| self.remembered(agent, memory, reading.as_ref())).unwrap_or_default(),
             kept_pins: memory.map(|memory| self.kept_pins(memory)).unwrap_or_default(),

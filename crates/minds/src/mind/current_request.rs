@@ -40,7 +40,7 @@ pub(super) fn moment(context: &MindContext, max_chars: usize, mail_shown: &mut V
             }
             push_mail(&mut text, (&context.mail, context.mail.len()), room, mail_shown);
             text.push_str("\n\n");
-            text.push_str(texts.mail_ask);
+            text.push_str(if context.calls_acts { texts.functions_mail } else { texts.mail_ask });
         }
         CurrentRequest::Talk { .. } => push_talk(&mut text, context, max_chars),
         CurrentRequest::Woken { .. } => push_reason(&mut text, context, room),
@@ -141,6 +141,7 @@ fn push_talk(text: &mut String, context: &MindContext, max_chars: usize) {
     let block = match said.is_empty() {
         _ if turn >= turns => texts.talk_last,
         true => texts.talk_begin,
+        false if context.calls_acts => texts.functions_talk,
         false => texts.talk_turn,
     };
     text.push_str("\n\n");

@@ -92,6 +92,7 @@ fn filled(with: &str, moment: CurrentRequest) -> MindContext {
             has_inbox: true,
             markers: Vec::new(),
         },
+        calls_acts: false,
         desk: WorkEnvironment {
             tools: vec!["vfs_list".into()],
             has_own_tools: false,

@@ -151,6 +151,11 @@ pub fn describe(intent: &Intent) -> Option<String> {
     })
 }
 
+/// Describes an intent that was carried out for the log, including a goodbye, which only has an effect later.
+pub(super) fn describe_for_record(intent: &Intent) -> Option<String> {
+    if let Intent::Bye = intent { Some("Said goodbye.".to_owned()) } else { describe(intent) }
+}
+
 /// Describes an intent that was carried out for the agent's own session: “you pinned “Tea””.
 pub fn describe_for_session(intent: &Intent) -> Option<String> {
     let short = |text: &str| truncate(&one_line(text), SESSION_CHARS);

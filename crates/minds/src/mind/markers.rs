@@ -14,7 +14,7 @@ use crate::element::kinds::marker;
 pub const WORDS: [&str; 10] =
     ["PIN", "REMOVE_PIN", "VOTE_UP", "VOTE_DOWN", "KEEP_PIN", "RELEASE_PIN", "SEND", "DONE", "REMEMBER", BYE];
 /// The word of the marker without a text.
-const BYE: &str = "BYE";
+pub(super) const BYE: &str = "BYE";
 /// Maximum length of a marker header (word and addressee) in characters.
 const HEADER_CHARS: usize = 120;
 /// Maximum length of a bracketed reference (`[1]`) within a marker, which is part of its text.
@@ -58,6 +58,8 @@ pub enum Intent {
 pub struct Parsed {
     /// The intents, in order.
     pub intents: Vec<Intent>,
+    /// How many of the first intents are of function calls; the others are of markers.
+    pub called: usize,
     /// The text without markers.
     pub shown: String,
     /// The number of markers inside quotation marks, which count as text.
@@ -332,17 +334,20 @@ fn intent(word: &str, inside: &str) -> Intent {
     match word {
         "SEND" => {}
         BYE => return Intent::Bye,
-        _ => return simple(word, body),
+        _ => {
+            let body = unescape(body);
+            if body.is_empty() {
+                return Intent::Malformed { why: format!("[{word}: …] was empty, so nothing was done") };
+            }
+            return intent_with_text(word, body);
+        }
     }
     let addressee = header.trim().split_once(char::is_whitespace).map_or("", |(_, addressee)| addressee.trim());
     send(addressee, body)
 }
 
-fn simple(word: &str, body: &str) -> Intent {
-    let body = unescape(body);
-    if body.is_empty() {
-        return Intent::Malformed { why: format!("[{word}: …] was empty, so nothing was done") };
-    }
+/// Returns the intent of a word that takes one text or id, which is not empty.
+pub(super) fn intent_with_text(word: &str, body: String) -> Intent {
     let id = || body.trim_start_matches('#').to_owned();
     match word {
         "PIN" => Intent::Pin { text: body },

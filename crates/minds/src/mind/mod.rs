@@ -4,8 +4,12 @@
 //!
 //! In reading order: a [`ThinkDue`] is received (`think_requests`), the agent's knowledge is collected
 //! (`context_builder`, `context`) and composed (`compose`, `parts`); the reply is parsed (`markers`), each intent
-//! becomes an effect (`intent`), and the effects are carried out as messages (`replies`).
+//! becomes an effect (`intent`), and the effects are carried out as messages (`replies`, `reply_acts`). With models that
+//! can call functions (`tool_models`), the acts are declared as such (`act_tools`), and calls become intents
+//! (`act_calls`).
 
+mod act_calls;
+mod act_tools;
 pub mod agent_report;
 mod brackets;
 pub mod compose;
@@ -30,6 +34,7 @@ pub mod prompt;
 mod prompt_additions;
 mod prompts;
 mod replies;
+mod reply_acts;
 mod reply_cleanup;
 pub mod request;
 pub mod session;
@@ -39,6 +44,7 @@ pub mod silent_replies;
 pub mod spoken;
 mod think_requests;
 mod tool_declaration;
+mod tool_models;
 pub mod transcript;
 mod truncation_report;
 pub mod untrusted_text;
@@ -63,10 +69,11 @@ pub use request::{
     ModelRequest, PutOffRequest, ScriptPlace, Usage,
 };
 pub use session::Session;
-pub use settings::MindSettings;
+pub use settings::{ActMode, MindSettings};
 pub use side_requests::{SideAnswer, SideQuestion, SideRequestDue, SideRequestReplied, SideRequestWithdrawn, SideWork};
 pub use think_requests::LastPrompt;
 pub use tool_declaration::{ToolDeclaration, ToolSchema};
+pub use tool_models::{ToolModel, ToolModels, ToolSupport};
 pub use work_messages::{Ending, ReplyUsage, SessionRoom, WorkDue, WorkEnded, WorkReplied, WorkReply, task_words};
 
 use bevy::app::App;
@@ -85,6 +92,7 @@ pub fn plugin(app: &mut App) {
     app.add_settings::<MindSettings>()
         .init_resource::<PendingRequests>()
         .init_resource::<PromptParts>()
+        .init_resource::<ToolModels>()
         .init_resource::<spoken::SpokenSentences>()
         .init_resource::<truncation_report::TruncationReports>()
         .add_observer(think_requests::add_mind_components);
@@ -158,6 +166,8 @@ fn is_gathering(pending: Res<PendingRequests>) -> bool {
     !pending.gathering.is_empty()
 }
 
+#[cfg(test)]
+mod act_replies_tests;
 #[cfg(test)]
 mod gather_stage_tests;
 #[cfg(test)]

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::act_calls::OfferedActs;
 use super::feedback::Feedback;
 use super::gather_stage::{GatherKey, GatherOrder, Gathered, Gathering, HeldRequest, OrderStatus};
 use super::prompt::PromptPart;
 use super::request::{CallKind, ModelRequest};
 use super::session::Session;
+use super::tool_models::RefusedTools;
 use super::truncation_report::TruncationReports;
 use crate::agent::Roster;
 use crate::base::{ActivationKey, AgentKey, ElementKey, Id, RequestId, Seq};
@@ -38,6 +40,9 @@ pub(super) struct PendingRequest {
     /// The length of the session that was sent.
     #[serde(default)]
     pub(super) sent: Sent,
+    /// The functions for acts that the model was offered.
+    #[serde(default, skip_serializing_if = "OfferedActs::is_empty")]
+    pub(super) acts: OfferedActs,
 }
 
 /// The subject of a request.
@@ -155,6 +160,9 @@ pub struct PendingRequests {
     /// The changing parts in the first prompt of each piece of work.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) told: BTreeMap<ActivationKey, Vec<PromptPart>>,
+    /// The models that refused functions.
+    #[serde(skip_serializing_if = "RefusedTools::is_empty")]
+    pub(super) refused_tools: RefusedTools,
 }
 
 impl PendingRequests {

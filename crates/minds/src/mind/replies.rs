@@ -1,59 +1,41 @@
-//! Carries out a reply: markers become intents, and intents become messages to the layers that execute them.
+//! Carries out a reply: markers and calls become intents, and intents become messages to the layers that execute them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
-use bevy::ecs::system::SystemParam;
 
+use super::act_calls::{CalledAct, unknown_remark};
 use super::context_builder::RoomParams;
 use super::feedback::Feedback;
-use super::intent::{IntentEffect, Situation, closed_by, describe, describe_for_session, effect};
-use super::markers::{Intent, Parsed, parse, without_first_blank};
-use super::message::Role;
+use super::intent::{describe, describe_for_session};
+use super::markers::{Intent, parse, without_first_blank};
+use super::message::{CallEnd, Role};
 use super::part_requests::give_up;
-use super::pending::{PendingRequest, PendingRequests, Sent};
+use super::pending::{PendingRequests, Sent};
+use super::reply_acts::{Outbox, Turn, done};
 use super::reply_cleanup;
 use super::request::{CancelRequest, Completion, FailureKind, Finish, ModelReply};
 use super::session::Session;
 use super::side_requests::{SideAnswer, SideRequestReplied};
 use super::silent_replies::without_silence;
-use super::spoken::{OFFLINE, SpokenSentences};
+use super::spoken::OFFLINE;
 use super::think_requests::LEFT;
+use super::tool_models::refuses_tools;
 use super::untrusted_text::PERSON;
 use super::work_messages::{ReplyUsage, WorkReplied, WorkReply};
-use crate::agent::Agent;
 use crate::base::text::{one_line, truncate};
-use crate::base::{AgentKey, Author, Id, RequestId, Seq};
-use crate::element::{ElementAct, ElementEdit, ElementRefused, ItemLost, MailAct};
+use crate::base::{AgentKey, RequestId};
+use crate::element::{ElementRefused, ItemLost, MailAct};
+use crate::log::EventDraft;
 use crate::log::events::{Compaction, Warning};
-use crate::log::{EventDraft, EventLog};
-use crate::memory::{Memory, MemoryAct, MemoryEdit};
+use crate::memory::{MemoryAct, MemoryEdit};
 use crate::simulation::{
-    CompactionWanted, Conversation, ConversationEnded, FailureCause, NewsNoted, Think, ThinkDone, ThinkOutcome,
+    CompactionWanted, Conversation, ConversationEnded, FailureCause, Think, ThinkDone, ThinkOutcome,
 };
 
 /// Maximum length, in characters, of a conversation's last line that is remembered in place of a topic.
 const LAST_WORDS_CHARS: usize = 80;
-
-/// All messages that a reply can cause.
-#[derive(SystemParam)]
-pub(super) struct Outbox<'w> {
-    edits: MessageWriter<'w, ElementEdit>,
-    memories: MessageWriter<'w, MemoryEdit>,
-    news: MessageWriter<'w, NewsNoted>,
-    done: MessageWriter<'w, ThinkDone>,
-    work_replies: MessageWriter<'w, WorkReplied>,
-    side_replies: MessageWriter<'w, SideRequestReplied>,
-    compactions: MessageWriter<'w, CompactionWanted>,
-    spoken: ResMut<'w, SpokenSentences>,
-    log: ResMut<'w, EventLog>,
-}
-
-impl Outbox<'_> {
-    fn warn(&mut self, what: &str, agent: &Id, cause: Seq) -> Seq {
-        self.log.write(EventDraft::of(&Warning::new(what.to_owned())).agent(agent).cause(cause))
-    }
-}
 
 /// Gives up the requests of agents that left the room.
 pub(super) fn drop_orphans(
@@ -147,6 +129,13 @@ pub(super) fn apply_replies(
                 outcome
             }
             Err(failure) if failure.kind == FailureKind::PutOff => ThinkOutcome::PutOff,
+            Err(failure) if !waiting.acts.is_empty() && refuses_tools(failure) => {
+                // Other requests to the model may be on their way.
+                if pending.refused_tools.note(&waiting.acts.model, room.clock.tick()) {
+                    turn.warn_of_refused_tools(failure);
+                }
+                ThinkOutcome::PutOff
+            }
             Err(failure) => {
                 let why = format!("{}; {}", failure.what, failure.remedy);
                 turn.failed(why, failure.cause(), &mut pending)
@@ -162,44 +151,40 @@ pub(super) fn apply_replies(
     }
 }
 
-/// A reply that is being handled, with the data it reads and changes.
-struct Turn<'a, 'w, 's, 'o> {
-    room: &'a RoomParams<'w, 's>,
-    agent: &'a Agent,
-    memory: &'a Memory,
-    session: &'a mut Session,
-    feedback: &'a mut Feedback,
-    waiting: &'a PendingRequest,
-    out: &'a mut Outbox<'o>,
-}
-
 impl Turn<'_, '_, '_, '_> {
-    fn cause(&self) -> Seq {
-        self.waiting.request.cause
-    }
-
     fn handle_reply(&mut self, completion: &Completion, pending: &mut PendingRequests) -> ThinkOutcome {
         // The remarks have been delivered, whatever the reply is.
         self.feedback.remove_delivered(&self.waiting.feedback);
-        let tidied = reply_cleanup::tidied(&completion.text, &self.agent.name, &self.room.names_beside(self.agent));
+        let called = self.waiting.acts.called(&completion.tool_calls, true);
+        let text = with_last_words(&completion.text, &called);
+        let tidied = reply_cleanup::tidied(&text, &self.agent.name, &self.room.names_beside(self.agent));
         if let Some(speaker) = &tidied.cut_at {
             self.add_feedback(format!("it continued as “{speaker}”, which was left out; write only your own words"));
         }
         let was_cut = completion.finish == Finish::Length && tidied.cut_at.is_none();
-        let mut parsed = without_silence(parse(without_first_blank(&tidied.text), was_cut));
-        for call in &completion.tool_calls {
-            self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
+        let mut parsed = parse(without_first_blank(&tidied.text), was_cut);
+        for (index, call) in completion.tool_calls.iter().enumerate() {
+            if self.waiting.acts.is_empty() {
+                self.add_feedback(format!("you called the tool “{}”, but you have no tools; use markers", call.name));
+            } else if called.iter().all(|act| act.index != index) {
+                self.add_feedback(unknown_remark(&call.name));
+            }
         }
+        self.add_calls(&mut parsed, &called);
+        let mut parsed = without_silence(parsed);
         if let Some(Think::Compact) = self.waiting.subject.thought() {
             // Markers in a summary repeat those of the session and must not be carried out again.
             return self.compacted(&parsed.shown, pending);
         }
         if was_cut {
-            self.add_feedback(
-                self.cut_off_remark(self.room.settings.max_output_tokens, "say less, and put markers first"),
-            );
+            let remedy = match self.waiting.acts.is_empty() {
+                true => "say less, and put markers first",
+                false => "say less",
+            };
+            self.add_feedback(self.cut_off_remark(self.room.settings.max_output_tokens, remedy));
         }
-        let done = self.carry_out(&parsed, describe_for_session);
+        let results = self.carry_out(&parsed);
+        let done: Vec<String> = done(&parsed.intents, &results).filter_map(describe_for_session).collect();
         let own = self.session.messages.iter().filter(|message| message.role == Role::Assistant);
         if reply_cleanup::was_said(&parsed.shown, own.map(|message| message.text.as_str())) {
             let (what, cause) = ("it repeated what it had said before, so it was not said", self.cause());
@@ -229,26 +214,32 @@ impl Turn<'_, '_, '_, '_> {
         ThinkOutcome::Said { text: parsed.shown }
     }
 
-    fn is_talking(&self) -> bool {
-        matches!(self.waiting.subject.thought(), Some(Think::Turn { .. }))
-    }
-
-    /// Handles a step of work: markers have their usual effects, tool calls are left to the layer that owns the work.
+    /// Handles a step of work: markers and calls of acts have their usual effects, other tool calls are left to the
+    /// layer that owns the work.
     fn handle_work_reply(&mut self, completion: &Completion) -> WorkReply {
         let was_cut = completion.finish == Finish::Length;
         let limit = self.room.settings.max_work_output_tokens;
         let said = reply_cleanup::without_thought(&completion.text);
-        let parsed = parse(without_first_blank(&said), was_cut);
+        let mut parsed = parse(without_first_blank(&said), was_cut);
         self.feedback.remove_delivered(&self.waiting.feedback);
         if was_cut {
             // The owner of the work tells the model to continue.
             let what = format!("a reply was cut off at the limit of {limit} tokens");
             self.out.warn(&what, &self.agent.id, self.waiting.request.cause);
         }
-        let done = self.carry_out(&parsed, describe);
+        let called = self.waiting.acts.called(&completion.tool_calls, false);
+        self.add_calls(&mut parsed, &called);
+        let results = self.carry_out(&parsed);
         self.record_read();
-        // A reply of markers alone is reported by their effects.
-        let mut text = if parsed.shown.is_empty() { done.join(" ") } else { parsed.shown };
+        let answered = called.iter().zip(&results).map(|(act, result)| (act.index, call_result(&act.intent, result)));
+        let answered = answered.collect();
+        // A reply of markers alone is reported by their effects; each call has a result of its own.
+        let by_marker = parsed.called.min(results.len());
+        let by_marker = done(&parsed.intents[by_marker..], &results[by_marker..]);
+        let mut text = match parsed.shown.is_empty() {
+            true => by_marker.filter_map(describe).collect::<Vec<_>>().join(" "),
+            false => parsed.shown,
+        };
         if was_cut && !text.is_empty() {
             text.push_str(&said[said.trim_end().len()..]);
         }
@@ -256,6 +247,7 @@ impl Turn<'_, '_, '_, '_> {
             text,
             leading: said[..said.len() - said.trim_start().len()].to_owned(),
             tool_calls: completion.tool_calls.clone(),
+            answered,
             cut_at_tokens: was_cut.then_some(limit),
             was_filtered: completion.finish == Finish::Filtered,
         }
@@ -263,90 +255,6 @@ impl Turn<'_, '_, '_, '_> {
 
     fn cut_off_remark(&self, tokens: u32, remedy: &str) -> String {
         format!("it was cut off at the limit of {tokens} tokens; {remedy}")
-    }
-
-    fn add_feedback(&mut self, remark: String) {
-        let cause = self.cause();
-        self.out.warn(&remark, &self.agent.id, cause);
-        self.feedback.add(remark, self.room.settings.feedback_at_most);
-    }
-
-    fn remember(&mut self, act: MemoryAct) {
-        let cause = self.cause();
-        self.out.memories.write(MemoryEdit { agent: self.agent.key, act, cause });
-    }
-
-    /// Carries out the intents of a reply and reports failures back to the agent. Returns descriptions of the effects,
-    /// made by `words`.
-    fn carry_out(&mut self, parsed: &Parsed, words: fn(&Intent) -> Option<String>) -> Vec<String> {
-        let intents = &parsed.intents;
-        if parsed.inline > 0 {
-            let remark = "a marker acts only at the start of a line; the others were text, and nothing was done";
-            self.add_feedback(remark.to_owned());
-        }
-        if intents.is_empty() {
-            if parsed.quoted > 0 {
-                self.add_feedback("markers in quotation marks are text; put markers after what you say".to_owned());
-            }
-            return Vec::new();
-        }
-        let in_talk = self.is_talking();
-        let situation = self.room.situation(self.agent, self.memory, &self.waiting.mail_shown);
-        let situation = Situation { in_talk, ..situation };
-        let at_most = self.room.settings.intents_at_most;
-        let mut done = Vec::new();
-        for intent in intents.iter().take(at_most) {
-            let effect = effect(intent, &situation);
-            let closed = closed_by(&effect, &situation);
-            match effect {
-                IntentEffect::Edit { element, act } => self.edit(element, act),
-                IntentEffect::Memory(act) => {
-                    if let MemoryAct::Note { text } = &act {
-                        self.announce_note(text);
-                    }
-                    self.remember(act);
-                }
-                // The owner of the conversation ends it after the reply.
-                IntentEffect::Leave => {}
-                IntentEffect::Remark(remark) => {
-                    self.add_feedback(remark);
-                    continue;
-                }
-            }
-            for also in closed {
-                if let IntentEffect::Edit { element, act } = also {
-                    self.edit(element, act);
-                }
-            }
-            done.extend(words(intent));
-        }
-        if intents.len() > at_most {
-            let left_out = intents.len() - at_most;
-            self.add_feedback(format!("only the first {at_most} markers were carried out, {left_out} were not"));
-        }
-        done
-    }
-
-    fn edit(&mut self, element: Id, act: ElementAct) {
-        let cause = Some(self.cause());
-        self.out.edits.write(ElementEdit { element, act, by: Author::agent(&self.agent.id), cause });
-    }
-
-    /// Announces a new note on an element that was read, so that the agent may tell others.
-    fn announce_note(&mut self, note: &str) {
-        let Some(read) = &self.waiting.reading else { return };
-        if self.memory.workspace_notes.contains(&one_line(note)) {
-            return;
-        }
-        let cause = self.cause();
-        self.out.news.write(NewsNoted {
-            agent: self.agent.key,
-            element: read.element,
-            version: read.version,
-            note: note.to_owned(),
-            may_tell: self.room.shares_workspace(self.agent) && !read.private,
-            cause,
-        });
     }
 
     /// Records in memory that the element was read, and marks the mail in the prompt as read.
@@ -393,6 +301,26 @@ impl Turn<'_, '_, '_, '_> {
             self.out.log.write(draft);
         }
         ThinkOutcome::Failed { why, cause }
+    }
+}
+
+/// Returns a reply's text with the last words of its calls, unless it contains them already.
+fn with_last_words<'t>(text: &'t str, called: &[CalledAct]) -> Cow<'t, str> {
+    let mut whole = Cow::Borrowed(text);
+    for said in called.iter().map(|act| act.said.as_str()).filter(|said| !said.is_empty()) {
+        if !whole.contains(said) {
+            let between = if whole.trim().is_empty() { "" } else { "\n" };
+            whole = Cow::Owned(format!("{}{between}{said}", whole.trim_end()));
+        }
+    }
+    whole
+}
+
+/// Returns the result of a call at work for its model.
+fn call_result(intent: &Intent, result: &Result<(), String>) -> (String, CallEnd) {
+    match result {
+        Ok(()) => (describe(intent).unwrap_or_else(|| "Done.".to_owned()), CallEnd::Done),
+        Err(why) => (format!("Error: {why}"), CallEnd::NotDone),
     }
 }
 

@@ -5,6 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::{Range, SettingsSection};
 
+/// How agents act on the room with a reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActMode {
+    /// By calling functions if their model is known to be able to, otherwise by markers.
+    #[default]
+    Auto,
+    /// By markers at the start of a line.
+    Markers,
+    /// By calling functions, with every model that is not the offline brain or a coding agent.
+    Tools,
+}
+
 /// Limits of prompts, replies and sessions.
 #[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default)]
@@ -35,8 +48,11 @@ pub struct MindSettings {
     pub session_message_chars_at_most: usize,
     /// Remarks about its replies that are kept for an agent.
     pub feedback_at_most: usize,
-    /// Markers of one reply that are carried out.
+    /// Acts of one reply that are carried out.
     pub intents_at_most: usize,
+    /// How agents act with a reply: `tools` (they call functions), `markers` in their text, or `auto`: functions with
+    /// models at the addresses of their vendors and with tools at work, otherwise markers.
+    pub acts: ActMode,
     /// Pending requests of one agent; the oldest is dropped.
     pub pending_per_agent_at_most: usize,
     /// How long a prompt waits for data gathered for it, such as recalled memories; anything later is left out.
@@ -66,6 +82,7 @@ impl Default for MindSettings {
             session_message_chars_at_most: 2_000,
             feedback_at_most: 5,
             intents_at_most: 20,
+            acts: ActMode::Auto,
             pending_per_agent_at_most: 3,
             gather_secs: 10.0,
             near_units: 280.0,

@@ -162,6 +162,7 @@ impl RequestParams<'_, '_> {
             feedback: Vec::new(),
             work: None,
             sent: Sent::default(),
+            acts: Default::default(),
         };
         pending.asked.insert(id, asked);
         self.requests.write(request);

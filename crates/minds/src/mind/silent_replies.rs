@@ -43,15 +43,17 @@ fn is_sign(c: char) -> bool {
     !c.is_ascii() && !c.is_whitespace()
 }
 
-/// Removes the text of a reply if it means silence, and markers that would pin, send or note such a text.
+/// Removes the text of a reply if it means silence, and acts that would pin, send or note such a text.
 pub(super) fn without_silence(mut parsed: Parsed) -> Parsed {
-    parsed.intents.retain(|intent| match intent {
+    let says_something = |intent: &Intent| match intent {
         Intent::Pin { text }
         | Intent::Send { text, .. }
         | Intent::Act { text, .. }
         | Intent::Remember { note: text } => !is_silence(text),
         _ => true,
-    });
+    };
+    parsed.called = parsed.intents.iter().take(parsed.called).filter(|intent| says_something(intent)).count();
+    parsed.intents.retain(says_something);
     if is_silence(&parsed.shown) {
         parsed.shown.clear();
     }

@@ -61,8 +61,8 @@ impl Content for Plain {
     }
 }
 
-/// Agents and elements with nothing but memory and mind.
-pub(super) struct MindRoom(pub(super) App);
+/// The app, and the model that works, as far as calls of functions are concerned.
+pub(super) struct MindRoom(pub(super) App, pub(super) ToolModel);
 
 pub(super) const ADA: AgentKey = AgentKey(0);
 pub(super) const NEWS: ElementKey = ElementKey(1);
@@ -76,7 +76,7 @@ pub(super) fn room() -> MindRoom {
     app.init_resource::<Roster>().init_resource::<Elements>().init_resource::<EventLog>();
     app.init_resource::<Conversations>();
     app.add_plugins((crate::memory::plugin, super::plugin));
-    let mut room = MindRoom(app);
+    let mut room = MindRoom(app, ToolModel::default());
     room.agent("ada");
     room.agent("bob");
     room.element("rules", "rulebook", (json!({ "text": "Be kind." }), "Be kind."));
@@ -158,6 +158,21 @@ impl MindRoom {
             }
             Err(kind) => Err(ModelFailure::new(kind, "it broke", "mend it")),
         };
+        self.answer(request, outcome);
+    }
+
+    /// Sends a reply with a text and calls of functions.
+    pub(super) fn reply_with_calls(&mut self, request: RequestId, text: &str, calls: &[(&str, Value)]) {
+        let calls = calls.iter().enumerate();
+        let tool_calls =
+            calls.map(|(at, (name, arguments))| ToolCall::new(format!("c{at}"), *name, arguments.clone())).collect();
+        let finish = Finish::ToolCalls;
+        let completion = Completion { text: text.into(), tool_calls, usage: Usage::default(), finish, told: None };
+        self.answer(request, Ok(completion));
+    }
+
+    /// Answers a request.
+    pub(super) fn answer(&mut self, request: RequestId, outcome: Result<Completion, ModelFailure>) {
         let reply = ModelReply {
             request,
             provider: "p".into(),
@@ -236,6 +251,7 @@ impl MindRoom {
             tools,
             has_own_tools: false,
             model: None,
+            tool_model: self.1.clone(),
             agent_session: None,
             result_images: Default::default(),
             cause: Seq(3),

@@ -4,6 +4,8 @@
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 
+use super::act_calls::OfferedActs;
+use super::act_tools;
 use super::compose;
 use super::context::CurrentRequest;
 use super::context_builder::{RoomParams, is_private};
@@ -162,6 +164,9 @@ impl RequestParams<'_, '_> {
             _ => reply_cleanup::stops(&[]),
         };
         let mut context = room.context(agent, &session, feedback, prepared.moment);
+        let tool_model = room.tool_model(agent);
+        context.calls_acts = prepared.kind != CallKind::Compaction
+            && pending.refused_tools.calls_acts(room.settings.acts, &tool_model, false, room.clock.tick());
         let is_whole = gathered.is_some();
         let (id, gathered) = gathered.unwrap_or_else(|| (pending.new_id(), Gathered::default()));
         let waits_for = if is_whole { None } else { Gathering::of(room, &context, HeldRequest::think(due), |_| false) };
@@ -176,6 +181,7 @@ impl RequestParams<'_, '_> {
         let (prompt, mail_shown) = compose::compose(&room.parts, &context);
         let prompt = Prompt { left_out, ..prompt };
         let (mail_shown, whole) = by_inbox(room, agent, &mail_shown);
+        let acts = OfferedActs::of(&context, &tool_model);
         let request = ModelRequest {
             id,
             agent: due.agent,
@@ -186,7 +192,7 @@ impl RequestParams<'_, '_> {
             urgency: due.urgency,
             model: room.profile(agent).and_then(|profile| profile.model.clone()),
             prompt: prompt.clone(),
-            tools: Vec::new(),
+            tools: act_tools::declarations(&context),
             activation: None,
             agent_session: None,
             result_images: Default::default(),
@@ -206,6 +212,7 @@ impl RequestParams<'_, '_> {
             feedback: context.feedback,
             work: None,
             sent: Sent::default(),
+            acts,
         };
         self.make_room(due.agent);
         self.requests.write(request);

@@ -2,6 +2,7 @@
 //! calls, and the mind returns the replies after carrying out their markers.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -10,9 +11,10 @@ use super::agent_report::{AgentImage, AgentSession, ResultImages};
 use super::context::Line;
 use super::headings;
 use super::instructions::order_text;
-use super::message::{PromptMessage, ToolCall};
+use super::message::{CallEnd, PromptMessage, ToolCall};
 use super::request::{ModelFailure, Usage};
 use super::tool_declaration::ToolDeclaration;
+use super::tool_models::ToolModel;
 use crate::base::{ActivationKey, AgentKey, Seq};
 use crate::simulation::ActivityId;
 
@@ -40,6 +42,9 @@ pub struct WorkDue {
     /// The model to use instead of the agent's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The model that is asked, as far as calls of functions are concerned.
+    #[serde(default)]
+    pub tool_model: ToolModel,
     /// A coding agent's own session for the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_session: Option<AgentSession>,
@@ -95,6 +100,8 @@ pub struct WorkReply {
     pub leading: String,
     /// The tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
+    /// The results of those calls that were acts and have been carried out or refused, by their position.
+    pub answered: BTreeMap<usize, (String, CallEnd)>,
     /// The limit of output tokens, if the reply was cut off at it.
     pub cut_at_tokens: Option<u32>,
     /// Whether the provider's content filter removed something.

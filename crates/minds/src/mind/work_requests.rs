@@ -3,6 +3,8 @@
 
 use bevy::ecs::prelude::*;
 
+use super::act_calls::OfferedActs;
+use super::act_tools;
 use super::compose;
 use super::context::CurrentRequest;
 use super::context_builder::RoomParams;
@@ -40,6 +42,10 @@ impl RequestParams<'_, '_> {
         let mut context = room.context(agent, &session, feedback, CurrentRequest::Work);
         context.desk = room.work_environment(agent, due.tools.iter().map(|tool| tool.name.clone()).collect());
         context.desk.has_own_tools = due.has_own_tools;
+        let has_tools = !due.tools.is_empty() && !due.has_own_tools;
+        let now = room.clock.tick();
+        context.calls_acts =
+            has_tools && pending.refused_tools.calls_acts(room.settings.acts, &due.tool_model, true, now);
         let asked = due.messages.iter().rfind(|message| message.role == Role::User);
         context.desk.asked = asked.map(|message| message.text.clone()).unwrap_or_default();
         let is_whole = gathered.is_some();
@@ -68,12 +74,16 @@ impl RequestParams<'_, '_> {
         }
         prompt.history.clear();
         let images: u32 = due.messages.iter().map(PromptMessage::image_tokens).sum();
-        let others = prompt.chars() + due.tools.iter().map(ToolDeclaration::chars).sum::<usize>();
+        // Tools come first, so that acts that come and go change nothing before them.
+        let mut tools = due.tools.clone();
+        tools.extend(act_tools::declarations(&context));
+        let others = prompt.chars() + tools.iter().map(ToolDeclaration::chars).sum::<usize>();
         let others = others + images as usize * MIN_CHARS_PER_TOKEN;
         let chars_at_most = due.room.chars(&due.messages, others, room.settings.max_work_output_tokens);
         let fitted = fitted(&due.messages, chars_at_most, &due.room.place);
         prompt.history = compose::harmless_history(&room.parts, fitted.messages.clone());
         let (mail_shown, _) = by_inbox(room, agent, &mail_shown);
+        let acts = OfferedActs::of(&context, &due.tool_model);
         let request = ModelRequest {
             id,
             agent: due.agent,
@@ -84,7 +94,7 @@ impl RequestParams<'_, '_> {
             urgency: Urgency::Task,
             model: due.model.clone().or_else(|| room.profile(agent).and_then(|profile| profile.model.clone())),
             prompt: prompt.clone(),
-            tools: due.tools.clone(),
+            tools,
             activation: Some(due.activation.id()),
             agent_session: due.agent_session.clone(),
             result_images: due.result_images.clone(),
@@ -104,6 +114,7 @@ impl RequestParams<'_, '_> {
             feedback: context.feedback,
             work: Some((due.activation, due.turn)),
             sent: Sent { chars: fitted.chars(), chars_at_most },
+            acts,
         };
         pending.asked.insert(id, asked);
         self.requests.write(request);

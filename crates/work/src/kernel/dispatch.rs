@@ -119,6 +119,7 @@ impl RoomAccess<'_, '_> {
             tools,
             has_own_tools,
             model: work_model.map(str::to_owned),
+            tool_model: self.request_queue.tool_model(&self.gateway, wanted),
             agent_session: kernel.thread(one.thread).and_then(|thread| thread.file.agent_session.clone()),
             result_images: if has_own_tools { kernel.result_images(one) } else { ResultImages::default() },
             cause: one.cause,

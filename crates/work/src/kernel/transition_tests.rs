@@ -6,7 +6,7 @@ use super::activation::{CallProgress, Phase};
 use super::core::NoReply;
 use super::tests::Bench;
 use crate::base::{ActivationKey, RunTag};
-use crate::mind::{Ending, Role, ToolCall, WorkReply};
+use crate::mind::{CallEnd, Ending, Role, ToolCall, WorkReply};
 
 /// Takes one step with these calls, each with its result and whether it changed a file.
 fn step(bench: &mut Bench, key: ActivationKey, calls: &[(&str, &str, bool)]) {
@@ -151,7 +151,7 @@ fn reply(bench: &mut Bench, key: ActivationKey, reply: WorkReply) {
 
 fn cut(bench: &mut Bench, key: ActivationKey, leading: &str, text: &str, tool_calls: Vec<ToolCall>) {
     let (leading, text) = (leading.to_owned(), text.to_owned());
-    reply(bench, key, WorkReply { text, leading, tool_calls, cut_at_tokens: Some(100), was_filtered: false });
+    reply(bench, key, WorkReply { text, leading, tool_calls, cut_at_tokens: Some(100), ..WorkReply::default() });
 }
 
 #[test]
@@ -278,4 +278,54 @@ fn a_request_that_is_too_long_is_retried_with_less_of_the_session() {
     let key = bench.start("cem", "x");
     bench.fail(key, too_long(300));
     assert!(matches!(bench.ending(key), Ending::Failed { .. }), "the session is not what is too long");
+}
+
+/// A reply whose calls at these positions have been answered already.
+fn answered(calls: &[&str], answers: &[(usize, &str)]) -> WorkReply {
+    let calls = calls.iter().enumerate();
+    let tool_calls = calls.map(|(at, name)| ToolCall::new(format!("c{at}"), *name, json!({ "text": "a" }))).collect();
+    let answered = answers.iter().map(|(at, text)| (*at, ((*text).to_owned(), CallEnd::Done))).collect();
+    WorkReply { tool_calls, answered, ..WorkReply::default() }
+}
+
+fn results(bench: &Bench, key: ActivationKey) -> Vec<(String, Option<CallEnd>)> {
+    let messages = &bench.kernel.activation(key).expect("it should continue").messages;
+    messages.iter().filter(|one| one.role == Role::Tool).map(|one| (one.text.clone(), one.end)).collect()
+}
+
+#[test]
+fn calls_that_were_answered_already_get_their_results_and_are_not_carried_out() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    reply(&mut bench, key, answered(&["remember", "pin"], &[(0, "Noted “a”."), (1, "Pinned “a”.")]));
+    assert_eq!(*bench.phase(key), Phase::Asking, "the model is asked for the rest");
+    let wanted = [("Noted “a”.".to_owned(), Some(CallEnd::Done)), ("Pinned “a”.".to_owned(), Some(CallEnd::Done))];
+    assert_eq!(results(&bench, key), wanted);
+    assert_eq!(bench.kernel.activation(key).map(|one| one.strikes), Some(0));
+}
+
+#[test]
+fn calls_that_were_answered_already_wait_for_the_others_of_their_reply() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    reply(&mut bench, key, answered(&["remember", "vfs_read"], &[(0, "Noted “a”.")]));
+    let Phase::Calling { calls } = bench.phase(key) else { panic!("{:?}", bench.phase(key)) };
+    assert_eq!(calls[0].progress, CallProgress::Answered("Noted “a”.".into()));
+    assert_eq!(calls[1].progress, CallProgress::Running);
+    let turn = bench.kernel.activation(key).expect("it should continue").turn;
+    bench.answer_with(key, (turn, 1), "# A");
+    let texts: Vec<String> = results(&bench, key).into_iter().map(|(text, _)| text).collect();
+    assert_eq!(texts, ["Noted “a”.", "# A"]);
+}
+
+#[test]
+fn repeating_the_same_act_is_no_progress() {
+    let mut bench = Bench::new();
+    let key = bench.start("ada", "x");
+    for _ in 0..20 {
+        if !is_over(&bench, key) {
+            reply(&mut bench, key, answered(&["remember"], &[(0, "Noted “a”.")]));
+        }
+    }
+    assert!(matches!(bench.ending(key), Ending::Aborted { why, .. } if why.contains("without progress")));
 }

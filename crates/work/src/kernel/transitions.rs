@@ -1,5 +1,7 @@
 //! State transitions of a piece of work after a model reply or a tool result.
 
+use std::collections::BTreeMap;
+
 use super::activation::{Activation, Call, CallProgress, Phase};
 use super::approval_question::CallQuestion;
 use super::core::{Kernel, KernelAction, NoReply};
@@ -53,7 +55,10 @@ impl Kernel {
         let earlier_text = std::mem::take(&mut activation.unfinished);
         if !reply.tool_calls.is_empty() {
             // Whether there was progress is decided once the results are there.
-            activation.phase = Phase::Calling { calls: reply.tool_calls.into_iter().map(Call::new).collect() };
+            activation.phase = Phase::Calling { calls: calls_of(reply.tool_calls, reply.answered) };
+            if activation.current_call().is_none() {
+                self.close_turn(key, settings);
+            }
         } else if reply.was_filtered {
             // What the provider let through of it, if anything, says why, and is no result.
             activation.phase = Phase::Due;
@@ -107,7 +112,7 @@ impl Kernel {
             self.end(key, Ending::Aborted { why, by_person: false });
             return;
         }
-        let mut calls: Vec<Call> = reply.tool_calls.into_iter().map(Call::new).collect();
+        let mut calls = calls_of(reply.tool_calls, reply.answered);
         if let Some(last) = calls.last_mut() {
             activation.unfinished.clear();
             if is_incomplete(&last.call) {
@@ -433,6 +438,18 @@ fn cut_empty_message(tokens: u32) -> String {
         "Your reply was cut off at the limit of {tokens} tokens before it said anything. Think less, and take one \
          small step: one tool call or a short answer."
     )
+}
+
+/// Creates the calls of a reply. Those that have been answered already, by their positions, are not carried out again.
+fn calls_of(calls: Vec<ToolCall>, mut answered: BTreeMap<usize, (String, CallEnd)>) -> Vec<Call> {
+    let calls = calls.into_iter().enumerate().map(|(index, call)| {
+        let call = Call::new(call);
+        match answered.remove(&index) {
+            Some((text, end)) => Call { progress: CallProgress::Answered(text), end: Some(end), ..call },
+            None => call,
+        }
+    });
+    calls.collect()
 }
 
 fn backoff_secs(secs: f32, times: u32) -> f32 {

@@ -185,7 +185,7 @@ pub const SETTINGS: &[Section] = &[
             (&["compaction_retries_at_most", "session_messages_at_most"], Widens::Never, ""),
             (&["session_message_chars_at_most", "feedback_at_most", "intents_at_most"], Widens::Never, ""),
             (&["pending_per_agent_at_most", "gather_secs", "near_units", "at_units"], Widens::Never, ""),
-            (&["near_at_most"], Widens::Never, ""),
+            (&["near_at_most", "acts"], Widens::Never, ""),
         ],
     ),
     (

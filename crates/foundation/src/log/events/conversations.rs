@@ -136,6 +136,38 @@ impl EventData for Memory {
     }
 }
 
+/// How a model asked for an act.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActWay {
+    /// It called a declared function.
+    Call,
+    /// It wrote a marker into its reply.
+    Marker,
+}
+
+/// An agent acted on the room with a reply.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Acted {
+    /// How its model asked for it.
+    pub way: ActWay,
+    /// What was done, one sentence for each act. An act that its element refuses has a record of that, too.
+    pub acts: Vec<String>,
+}
+
+impl EventData for Acted {
+    const KIND: EventKind = EventKind::Acted;
+
+    fn narrate(&self, context: &NarrationContext<'_>) -> String {
+        let how = match self.way {
+            ActWay::Call => "by calling functions",
+            ActWay::Marker => "by markers in its text",
+        };
+        let acts: Vec<&str> = self.acts.iter().map(|act| act.trim_end_matches('.')).collect();
+        with(&format!("{} acted {how}", context.who()), ": ", &acts.join("; "))
+    }
+}
+
 /// A session was compacted, or the compaction failed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]

@@ -24,7 +24,7 @@ mod room;
 mod work;
 
 pub use collaboration::{Blackboard, Deliver, HandOver, Publish, Subscribe, TaskPriority, TaskResultReturned};
-pub use conversations::{Compaction, ConversationEnd, ConversationStart, Memory, Message};
+pub use conversations::{ActWay, Acted, Compaction, ConversationEnd, ConversationStart, Memory, Message};
 pub use errors::{Error, RequestFailed, Warning};
 pub use files::FileChange;
 pub use inputs::{AgentInput, Furnishing, Input, RelationshipData, RelationshipInput, TalkInput, WorkInput};
@@ -246,6 +246,8 @@ events! {
     Input = "input",
     /// An agent reacted to someone or something that it passed or looked at.
     Reaction = "reaction",
+    /// An agent acted on the room with a reply: by calling functions or by markers.
+    Acted = "acted",
 }
 
 /// A record that this version cannot read: of an unknown kind, or with invalid data.

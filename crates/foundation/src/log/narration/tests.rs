@@ -36,6 +36,16 @@ fn every_record_has_a_plain_description() {
 }
 
 #[test]
+fn acts_are_described_with_the_way_in_which_a_model_asked_for_them() {
+    let acted = |way: &str| {
+        let data = format!(r#"{{"way":"{way}","acts":["Pinned “Tea”.","Noted “brevity”."]}}"#);
+        said(EventKind::Acted, Some("ada-1"), &data)
+    };
+    assert_eq!(acted("call"), "Ada acted by calling functions: Pinned “Tea”; Noted “brevity”");
+    assert_eq!(acted("marker"), "Ada acted by markers in its text: Pinned “Tea”; Noted “brevity”");
+}
+
+#[test]
 fn kinds_are_shown_without_underscores() {
     assert!(EventKind::ALL.iter().all(|kind| !kind_words(kind).contains('_')));
     assert_eq!(kind_words(&EventKind::ToolCall), "Tool call");

@@ -13,22 +13,24 @@ use crate::mind::untrusted_text::push_list;
 /// The markers for pinboards.
 const OF_PINBOARDS: [&str; 6] = ["PIN", "VOTE_UP", "VOTE_DOWN", "REMOVE_PIN", "KEEP_PIN", "RELEASE_PIN"];
 
-/// Explains markers and tools. Its items are the offered markers, with one `SEND` item per addressee.
+/// Explains markers, functions and tools. Its items are the offered acts by the words of their markers, with one `SEND`
+/// item per addressee.
 pub(super) fn part() -> PartProvider {
     PartProvider::new(("abilities", "What it can do", headings::ABILITIES), Slot::System, |context, out| {
         let is_work = matches!(context.moment, CurrentRequest::Work);
         let body = if is_work { work(context) } else { room(context) };
         let mut text = String::with_capacity(body.len());
         push_cut(&mut text, &body, out.room());
-        out.text(text, 0..0, offered(context, is_work));
+        out.text(text, 0..0, offered(context));
     })
     .ranked(300)
     .with_privacy(Privacy::Open)
 }
 
-/// Returns the offered markers as items.
-fn offered(context: &MindContext, is_work: bool) -> Vec<PartItem> {
+/// Returns the offered acts as items, with the words of their markers.
+fn offered(context: &MindContext) -> Vec<PartItem> {
     let abilities = &context.abilities;
+    let is_work = matches!(context.moment, CurrentRequest::Work);
     let marker = |word: &str| PartItem { id: word.to_owned(), ..PartItem::default() };
     let mut items = vec![marker("REMEMBER")];
     if !abilities.pinboards.is_empty() {
@@ -44,11 +46,46 @@ fn offered(context: &MindContext, is_work: bool) -> Vec<PartItem> {
     items
 }
 
+/// Returns the words of the offered acts that are functions, in the order of the prompt; none if the agent writes
+/// markers. An act whose name is that of a tool stays a marker.
+pub(in crate::mind) fn called(context: &MindContext) -> Vec<String> {
+    let mut called: Vec<String> = Vec::new();
+    for PartItem { id: word, .. } in offered(context).into_iter().filter(|_| context.calls_acts) {
+        let is_tool = context.desk.tools.iter().any(|tool| tool.eq_ignore_ascii_case(&word));
+        if !is_tool && !called.contains(&word) {
+            called.push(word);
+        }
+    }
+    called
+}
+
+/// Returns the words of the offered acts that stay markers.
+pub(in crate::mind) fn written(context: &MindContext) -> Vec<String> {
+    let called = called(context);
+    let mut written: Vec<String> = offered(context).into_iter().map(|item| item.id).collect();
+    written.retain(|word| !called.contains(word));
+    written.dedup();
+    written
+}
+
+/// Returns the name of the function for an act.
+pub(in crate::mind) fn function_name(word: &str) -> String {
+    word.to_lowercase()
+}
+
 /// Returns the text for an agent in the room.
 fn room(context: &MindContext) -> String {
     let abilities = &context.abilities;
     let mut body = String::with_capacity(TEXTS.manners.len() + 1_024);
     body.push_str(TEXTS.manners);
+    body.push('\n');
+    if context.calls_acts {
+        body.push_str(TEXTS.functions);
+        body.push('\n');
+        body.push_str(TEXTS.functions_once);
+        return body;
+    }
+    body.push_str(TEXTS.markers);
     if !abilities.pinboards.is_empty() {
         body.push('\n');
         push(&mut body, TEXTS.markers_pins, &[("board", &board(context))]);
@@ -85,29 +122,43 @@ fn work(context: &MindContext) -> String {
     if context.has_tool("signal_parent") {
         lines.push(TEXTS.work_parent);
     }
-    let mut markers = "[REMEMBER: text] keeps a note".to_owned();
-    if !context.abilities.pinboards.is_empty() {
-        let _ = write!(markers, ", [PIN: text] pins a text to {}", board(context));
-    }
-    for MarkerLine { word, purpose } in &context.abilities.markers {
-        let _ = write!(markers, ", [{word}: text] {purpose}");
-    }
-    if !context.abilities.addressees.is_empty() {
-        let _ = write!(markers, ", [SEND to Name: text] sends mail to {}", names(context));
-    }
-    let markers = filled(TEXTS.work_markers, &[("markers", &markers)]);
-    lines.extend([markers.as_str(), TEXTS.work_finish]);
+    let called = called(context);
+    let functions = called.iter().map(|word| function_name(word)).collect::<Vec<_>>().join(", ");
+    let functions = filled(TEXTS.functions_work, &[("functions", &functions)]);
+    let markers = work_markers(context);
+    let has_markers = !markers.is_empty();
+    let markers = filled(TEXTS.work_markers, &[("markers", &markers.join(", "))]);
+    lines.extend((!called.is_empty()).then_some(functions.as_str()));
+    lines.extend(has_markers.then_some(markers.as_str()));
+    lines.push(TEXTS.work_finish);
     lines.join("\n")
 }
 
+/// Returns the markers that a working agent can use, with their effects.
+fn work_markers(context: &MindContext) -> Vec<String> {
+    let (abilities, written) = (&context.abilities, written(context));
+    let mut markers = vec![("REMEMBER", "[REMEMBER: text] keeps a note".to_owned())];
+    if !abilities.pinboards.is_empty() {
+        markers.push(("PIN", format!("[PIN: text] pins a text to {}", board(context))));
+    }
+    markers.extend(
+        abilities.markers.iter().map(|MarkerLine { word, purpose }| (&**word, format!("[{word}: text] {purpose}"))),
+    );
+    if !abilities.addressees.is_empty() {
+        markers.push(("SEND", format!("[SEND to Name: text] sends mail to {}", names(context))));
+    }
+    markers.into_iter().filter(|(word, _)| written.iter().any(|one| one == word)).map(|(_, text)| text).collect()
+}
+
 /// Returns the label of the pinboard for new pins.
-fn board(context: &MindContext) -> String {
+pub(in crate::mind) fn board(context: &MindContext) -> String {
     let mut boards = String::new();
     push_list(&mut boards, &context.abilities.pinboards);
     if context.abilities.pinboards.len() > 1 { filled(TEXTS.nearest, &[("boards", &boards)]) } else { boards }
 }
 
-fn names(context: &MindContext) -> String {
+/// Returns the names of those that it can send mail to.
+pub(in crate::mind) fn names(context: &MindContext) -> String {
     let mut names = String::new();
     push_list(&mut names, &context.abilities.addressees);
     names

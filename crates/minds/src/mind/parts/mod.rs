@@ -1,7 +1,7 @@
 //! Defines the parts of prompts. The provider of a part has its heading, position, share of the prompt, privacy and
 //! content. The mind's own parts are the files in this folder; higher layers add theirs to [`PromptParts`].
 
-mod abilities;
+pub(super) mod abilities;
 mod boards;
 mod environment;
 mod feedback;

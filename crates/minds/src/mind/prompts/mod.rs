@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 /// The files, compiled in.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     include_str!("orders.md"),
     include_str!("room.md"),
     include_str!("read.md"),
@@ -15,6 +15,7 @@ const FILES: [&str; 8] = [
     include_str!("compaction.md"),
     include_str!("learning.md"),
     include_str!("work.md"),
+    include_str!("functions.md"),
 ];
 
 /// The start and the end of the line above a block, with the block's name between them.
@@ -48,6 +49,7 @@ blocks! {
     who = "who",
     person = "who.person",
     manners = "manners",
+    markers = "markers",
     markers_pins = "markers.pins",
     markers_mail = "markers.mail",
     markers_inbox = "markers.inbox",
@@ -92,6 +94,21 @@ blocks! {
     folders = "work.folders",
     people = "work.people",
     alone = "work.alone",
+    functions = "functions",
+    functions_once = "functions.once",
+    functions_mail = "functions.mail",
+    functions_talk = "functions.talk",
+    functions_work = "functions.work",
+    function_remember = "function.remember",
+    function_pin = "function.pin",
+    function_vote_up = "function.vote_up",
+    function_vote_down = "function.vote_down",
+    function_remove_pin = "function.remove_pin",
+    function_keep_pin = "function.keep_pin",
+    function_release_pin = "function.release_pin",
+    function_send = "function.send",
+    function_done = "function.done",
+    function_bye = "function.bye",
 }
 
 /// The blocks of all files.

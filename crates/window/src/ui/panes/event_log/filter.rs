@@ -100,9 +100,10 @@ pub struct Filter {
     pub everything: bool,
 }
 
-/// Whether a kind of record is routine, such as state changes, queued actions and reactions.
+/// Whether a kind of record is routine, such as state changes, queued actions and reactions, and how an agent asked for
+/// acts that have records of their own.
 pub fn is_routine(kind: &EventKind) -> bool {
-    matches!(kind, EventKind::State | EventKind::ActionQueued | EventKind::Reaction)
+    matches!(kind, EventKind::State | EventKind::ActionQueued | EventKind::Reaction | EventKind::Acted)
 }
 
 impl Filter {

@@ -24,7 +24,9 @@ pub fn kind_colour(kind: &EventKind, theme: &Theme) -> Color32 {
         | EventKind::Subscribe
         | EventKind::Deliver
         | EventKind::Blackboard => state_colour(State::Conversing),
-        EventKind::Memory | EventKind::Compaction | EventKind::Knowledge => state_colour(State::Patrolling),
+        EventKind::Memory | EventKind::Compaction | EventKind::Knowledge | EventKind::Acted => {
+            state_colour(State::Patrolling)
+        }
         EventKind::Activation
         | EventKind::Spawn
         | EventKind::Signal

@@ -35,7 +35,7 @@ pub(super) fn calls_ui(
             pane.chosen = None;
         }
         let area = ScrollArea::vertical().id_salt(("prompt", call)).auto_shrink(false);
-        area.show(ui, |ui| call_ui(ui, cx, call));
+        area.show(ui, |ui| call_ui(ui, cx, call, agent_log));
         return;
     }
     let theme = cx.theme;
@@ -79,8 +79,8 @@ pub(super) fn calls_ui(
     });
 }
 
-/// Draws a call with its prompt.
-fn call_ui(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
+/// Draws a call with what its reply did and its prompt.
+fn call_ui(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq, agent_log: Option<&AgentLog>) {
     let theme = cx.theme;
     if let Some(row) = cx.recent.book.find(call) {
         let facts = CallFacts::of(row);
@@ -89,6 +89,9 @@ fn call_ui(ui: &mut Ui, cx: &ViewerContext<'_>, call: Seq) {
             ui.label(widgets::small(format!("{}, {}", facts.about, cx.when(row.time_ms)), theme));
             if !facts.error.is_empty() {
                 ui.add(Label::new(RichText::new(&facts.error).color(theme.bad)).wrap());
+            }
+            for acts in agent_log.into_iter().flat_map(|agent_log| agent_log.acts_of(row)) {
+                ui.add(Label::new(widgets::small(acts, theme)).wrap());
             }
         });
     }

@@ -8,7 +8,9 @@ use super::texts;
 use crate::base::text::first_paragraph;
 use crate::base::{Id, Seq};
 use crate::gateway::acp::log_events::AgentPlanReported;
-use crate::log::events::{Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome};
+use crate::log::events::{
+    ActWay, Acted, Activation, FileChange, Knowledge, ModelCall, ToolCall, ToolResult, WorkEnd, WorkOutcome,
+};
 use crate::log::{EventData, EventKind};
 use crate::mind::PlanStep;
 use crate::ui::widgets::text_format;
@@ -43,6 +45,8 @@ pub(super) struct LogIndex {
 pub(super) struct AgentLog {
     pub(super) works: VecDeque<PastWork>,
     pub(super) calls: VecDeque<Arc<EventRow>>,
+    /// The acts on the room that its replies asked for.
+    acts: VecDeque<Arc<EventRow>>,
     /// The latest reported plan, if a coding agent answers for it.
     pub(super) plan: Vec<PlanStep>,
     /// The record of the memories that it recalled last.
@@ -99,6 +103,11 @@ impl LogIndex {
             EventKind::ModelCall => {
                 if let Some(agent) = &row.agent {
                     push(&mut self.agents.entry(agent.clone()).or_default().calls, row.clone(), MAX_CALLS_PER_AGENT);
+                }
+            }
+            EventKind::Acted => {
+                if let Some(agent) = &row.agent {
+                    push(&mut self.agents.entry(agent.clone()).or_default().acts, row.clone(), MAX_CALLS_PER_AGENT);
                 }
             }
             EventKind::ToolCall => {
@@ -173,6 +182,22 @@ fn push<T>(list: &mut VecDeque<T>, item: T, capacity: usize) {
         list.pop_front();
     }
     list.push_back(item);
+}
+
+impl AgentLog {
+    /// Returns what the reply to a model call did in the room, and whether by function calls or by markers: one line
+    /// for each way.
+    pub(super) fn acts_of(&self, call: &EventRow) -> impl Iterator<Item = String> {
+        let of_call =
+            |row: &&Arc<EventRow>| (row.tick, row.cause, &row.activation) == (call.tick, call.cause, &call.activation);
+        self.acts.iter().filter(of_call).filter_map(|row| row.read::<Acted>()).map(|acted| {
+            let way = match acted.way {
+                ActWay::Call => texts::BY_CALLS,
+                ActWay::Marker => texts::BY_MARKERS,
+            };
+            texts::acted(way, &acted.acts.join(" "))
+        })
+    }
 }
 
 impl PastWork {

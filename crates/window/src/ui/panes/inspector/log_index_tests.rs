@@ -1,7 +1,9 @@
 //! Tests of the log index.
 
 use super::*;
-use crate::log::events::{Abort, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed};
+use crate::log::events::{
+    Abort, ActWay, Acted, CallFailure, Complete, Error, RequestFailed, Touch, Warning, WorkFailed,
+};
 use crate::log::{Event, EventDraft, EventRecord};
 
 /// Returns a record of `ada-1` in the activation `act-<activation>`.
@@ -142,4 +144,29 @@ fn a_plan_is_kept_for_the_duration_of_its_work() {
     book.push(&record(5, 2, 0, task("Something else")));
     log_index.update(&book);
     assert_eq!(log_index.agent("ada-1").unwrap().plan.len(), 0);
+}
+
+#[test]
+fn the_acts_of_a_call_say_whether_they_were_called_or_written() {
+    let acted = |way, act: &str| Acted { way, acts: vec![act.to_owned(), "Noted “b”.".to_owned()] };
+    let at = |seq, tick, event: Event| EventRecord { tick, ..record(seq, 1, 3, event) };
+    let book = book(&[
+        at(10, 7, ModelCall::default().into()),
+        at(11, 7, acted(ActWay::Call, "Pinned “a”.").into()),
+        at(12, 7, acted(ActWay::Marker, "Pinned “c”.").into()),
+        at(13, 9, ModelCall::default().into()),
+        EventRecord { tick: 9, ..record(14, 2, 3, acted(ActWay::Call, "Pinned “d”.")) },
+    ]);
+    let mut log_index = LogIndex::default();
+    log_index.update(&book);
+    let agent_log = log_index.agent("ada-1").expect("it acted");
+    let acts: Vec<Vec<String>> = agent_log.calls.iter().map(|call| agent_log.acts_of(call).collect()).collect();
+    let wanted = [
+        vec![
+            "By calling functions: Pinned “a”. Noted “b”.".to_owned(),
+            "By markers in its text: Pinned “c”. Noted “b”.".to_owned(),
+        ],
+        Vec::new(),
+    ];
+    assert_eq!(acts, wanted, "those of other work are not its own");
 }

@@ -253,6 +253,14 @@ pub(super) const CALL: &str = "call";
 pub(super) const CALL_FAILED: &str = "failed";
 pub(super) const CALL_ENDED: &str = "ended";
 
+pub(super) const BY_CALLS: &str = "By calling functions";
+pub(super) const BY_MARKERS: &str = "By markers in its text";
+
+/// What a reply did in the room, and how its model asked for it.
+pub(super) fn acted(way: &str, acts: &str) -> String {
+    format!("{way}: {acts}")
+}
+
 pub(super) fn calls(count: usize) -> String {
     text_format::count(count, "call, newest first", "calls, newest first")
 }

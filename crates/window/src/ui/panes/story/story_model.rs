@@ -326,6 +326,7 @@ fn step_of(row: &Arc<EventRow>, is_restored: bool) -> Option<Step> {
         | EventKind::Subscribe
         | EventKind::Deliver
         | EventKind::Compaction
+        | EventKind::Acted
         | EventKind::ToolCall
         | EventKind::ToolResult
         | EventKind::ModelCall
