@@ -57,6 +57,7 @@ mod providers;
 #[cfg(feature = "window")]
 mod renaming;
 mod restricted;
+mod rules_reference;
 mod sampling;
 mod sandbox_modes;
 #[cfg(target_os = "linux")]
@@ -126,6 +127,7 @@ fn main() {
         interface_texts::trials,
         learning::trials,
         settings_reference::trials,
+        rules_reference::trials,
         living::trials,
         bad_days::trials,
         caching::trials,

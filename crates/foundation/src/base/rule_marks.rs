@@ -16,8 +16,8 @@ static CHECKS: AtomicUsize = AtomicUsize::new(0);
 /// How often the branch of each rule was reached, on any thread, while a check was running.
 static REACHED: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
-/// Marks the branch that carries out a rule of the product: `rule!("undo-stops-at-what-cannot-be-undone");`. The comment
-/// directly above it is the rule as a sentence for people.
+/// Marks the branch that carries out a rule of the product, such as `rule!("keys-are-sent-encrypted");`. The comment
+/// directly above it is the rule as a sentence for users.
 #[macro_export]
 macro_rules! rule {
     ($name:literal) => {
@@ -50,8 +50,8 @@ fn count(rule: &str) -> u64 {
     counts().get(rule).copied().unwrap_or_default()
 }
 
-/// A test's check that the branch of a rule is reached before it ends. Tests that run at the same time share the counts,
-/// so that another one may have reached the branch: each test must assert what the rule promises by itself.
+/// A test's check that the branch of a rule is reached before it ends. Tests that run at the same time share the
+/// counts, so that another one may have reached the branch: each test also asserts by itself what the rule promises.
 #[derive(Debug)]
 #[must_use = "the check ends when this is dropped"]
 pub struct RuleCheck {
@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn a_check_passes_if_the_branch_was_reached_on_any_thread() {
         let _check = RuleCheck::start("reached-by-a-test");
-        std::thread::spawn(|| note_reached("reached-by-a-test")).join().expect("the thread does not panic");
+        std::thread::scope(|scope| {
+            scope.spawn(|| note_reached("reached-by-a-test"));
+        });
     }
 
     #[test]

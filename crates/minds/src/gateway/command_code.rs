@@ -67,6 +67,8 @@ impl CodeCheck {
         if self.expected.as_ref() == Some(&hashes(&seen)) {
             return None;
         }
+        // A permission for a command does not hold for a script that changed, or that it loads since: you are asked again.
+        rule!("changed-scripts-are-asked-again");
         let there = seen.iter().filter(|(_, file)| file.is_some()).map(|(path, _)| path.clone()).collect();
         for (path, agent) in agent_writers(there) {
             if let Some(Some(file)) = seen.get_mut(&path) {
@@ -123,6 +125,7 @@ mod tests {
 
     #[test]
     fn a_command_starts_only_with_the_expected_code() {
+        checks_rule!("changed-scripts-are-asked-again");
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let write = |text: &str| std::fs::write(folder.path().join("run.sh"), text).expect("it can be written");
         let mut check = check(&["run.sh", "none.sh"]);
