@@ -59,6 +59,7 @@ mod providers;
 mod renaming;
 mod restricted;
 mod restricted_rooms;
+mod rules_reference;
 mod sampling;
 mod sandbox_modes;
 #[cfg(target_os = "linux")]
@@ -128,6 +129,7 @@ fn main() {
         interface_texts::trials,
         learning::trials,
         settings_reference::trials,
+        rules_reference::trials,
         living::trials,
         bad_days::trials,
         caching::trials,

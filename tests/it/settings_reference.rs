@@ -46,13 +46,8 @@ fn it_is_decided_of_every_setting_whether_it_widens() {
 }
 
 fn the_settings_reference_matches_the_code() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![root.join("src")];
-    folders.extend(fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
-    folders.sort();
-    let sources: Vec<_> = folders.iter().flat_map(|folder| sources(folder)).collect();
-    let generated = reference(&structs(&sources));
-    let path = root.join("docs/settings.md");
+    let generated = reference(&structs(&source_files()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
         fs::write(&path, &generated).expect("the docs folder is writable");
     }
@@ -110,6 +105,15 @@ fn format_default(default: &Value) -> String {
         Value::Number(number) => number.to_string(),
         other => format!("`{other}`"),
     }
+}
+
+/// Returns the source files of all packages, in order.
+pub fn source_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("src")];
+    folders.extend(fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")));
+    folders.sort();
+    folders.iter().flat_map(|folder| sources(folder)).collect()
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

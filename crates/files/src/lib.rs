@@ -1,5 +1,8 @@
 //! The event history and the workspace folder that a person reads and edits.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod store;
 pub mod workspace;
 

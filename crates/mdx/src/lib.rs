@@ -4,6 +4,9 @@
 //! documents with problems, and the engine runs a document's code on its own thread, passing every request to the
 //! outside to the caller.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod document;
 pub mod engine;
 pub mod heartbeat;

@@ -1,6 +1,9 @@
 //! Minds: the memory and thinking of agents, the gateway (the only access to models), and the offline brain, which
 //! needs no model.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod gateway;
 pub mod memory;
 pub mod mind;

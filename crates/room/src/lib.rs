@@ -1,5 +1,8 @@
 //! The room: agents, elements, and the interactions between them, without models or databases.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod agent;
 pub mod element;
 pub mod navigation;

@@ -1,5 +1,8 @@
 //! Draws the room on screen, and the panels and dialogs around it.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod ui;
 pub mod view;
 

@@ -1,6 +1,9 @@
 //! Work of agents: tools, the gate that checks what agents do with them, the kernel that runs pieces of work, what
 //! agents share when they work together, and the task files that they and a person keep.
 
+#[macro_use]
+extern crate workshop_foundation;
+
 pub mod desk;
 pub mod gate;
 pub mod kernel;

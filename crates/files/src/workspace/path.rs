@@ -143,6 +143,8 @@ impl WorkspacePath {
     /// Returns the access of file tools to the path.
     pub fn reach(&self) -> PathAccess {
         if self.parts().any(is_closed_name) {
+            // File tools can neither read nor write keys, `.git` and the program's own folder, wherever they are.
+            rule!("keys-are-closed-to-file-tools");
             return PathAccess::Closed;
         }
         match guarded(&self.0) {
@@ -165,6 +167,8 @@ pub fn is_closed_name(name: &str) -> bool {
 
 /// Returns the purpose of the file at a path that need not be normalised.
 pub fn kind_of(path: &str) -> FileKind {
+    // What a file is for follows from the folder at the top of the workspace in which it is.
+    rule!("a-files-kind-is-its-folder");
     match path.split_once('/').map_or("", |(first, _)| first) {
         "agents" | "templates" => FileKind::Agent,
         "" if is_agent_at_top(path) => FileKind::Agent,

@@ -348,6 +348,8 @@ fn a_refusal_shows_what_was_given_and_nothing_invisible() {
 
 #[test]
 fn each_path_has_its_reach_and_kind() {
+    checks_rule!("a-files-kind-is-its-folder");
+    checks_rule!("keys-are-closed-to-file-tools");
     let reach = |path: &str| WorkspacePath::new(path).map(|path| path.reach());
     for path in ["artifacts/a.md", "agents/a.md", "notes/a.md", "tasks/a.task.md", "a/settings.yaml", "x/storage/a.md"]
     {

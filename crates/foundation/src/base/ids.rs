@@ -66,7 +66,12 @@ pub fn is_reserved(id: &str) -> bool {
 
 /// Returns the id of an agent whose file specifies this one: the same, or another if it is [reserved](is_reserved).
 pub fn free_id(id: Id) -> Id {
-    if is_reserved(&id) { format!("{}-agent", id.trim()).into() } else { id }
+    if is_reserved(&id) {
+        // No agent is called `user`, `outside`, `room`, `gate`, `you`, `person` or `human`, in any spelling.
+        rule!("reserved-ids-are-no-agents");
+        return format!("{}-agent", id.trim()).into();
+    }
+    id
 }
 
 /// The author of something: the person ([`Author::user`]), an agent by its id, or something outside of the room.
@@ -103,6 +108,7 @@ mod tests {
 
     #[test]
     fn reserved_ids_are_no_agents_in_any_spelling() {
+        checks_rule!("reserved-ids-are-no-agents");
         for id in ["user", "User", " outside ", "ROOM", "us\u{435}r", "ｇate", "ro\u{f6}m"] {
             assert!(is_reserved(id), "{id:?}");
             assert!(!is_reserved(&free_id(id.into())), "{id:?}");

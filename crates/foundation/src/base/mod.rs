@@ -1,5 +1,8 @@
 //! Basic types used everywhere: ids, problems, text, hashing. No ECS and no I/O.
 
+#[macro_use]
+pub mod rule_marks;
+
 pub mod allow_scope;
 pub mod backoff;
 pub mod behaviour;

@@ -61,7 +61,12 @@ fn checked(text: &str) -> Result<&str, YamlError> {
         // The outline ended at something that it does not know, and the brackets may come after it.
         Err(YamlSyntaxError::Unknown) => may_be_too_deep(text),
     };
-    if is_too_deep { Err(YamlError { line: None, what: "it is nested too deeply".into() }) } else { Ok(text) }
+    if is_too_deep {
+        // A YAML text that is nested so deeply that reading it would take minutes is refused at once, with a problem.
+        rule!("deep-yaml-is-refused-at-once");
+        return Err(YamlError { line: None, what: "it is nested too deeply".into() });
+    }
+    Ok(text)
 }
 
 /// Writes a value in flow style, on one line.
@@ -258,6 +263,7 @@ mod tests {
 
     #[test]
     fn no_text_takes_long_to_read_or_to_refuse() {
+        checks_rule!("deep-yaml-is-refused-at-once");
         // A limit for an unoptimised build on a busy computer; without the check, each of the deep ones takes minutes.
         let limit = std::time::Duration::from_secs(10);
         for (name, text) in hostile_texts() {

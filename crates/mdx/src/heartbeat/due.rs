@@ -34,6 +34,8 @@ fn due_of(trigger: &Trigger, routine: Option<usize>, (since, now): (&Zoned, &Zon
         if missed == MAX_COUNTED {
             break;
         }
+        // A heartbeat or routine whose time was missed several times is done once, and the missed times are counted.
+        rule!("missed-times-are-due-once");
         missed += 1;
         at = next;
     }

@@ -30,6 +30,7 @@ fn told(heartbeat: &Heartbeat) -> Vec<String> {
 
 #[test]
 fn the_example_of_the_specification_is_parsed() {
+    checks_rule!("intervals-have-a-unit");
     for text in [FILE.to_owned(), FILE.replace('\n', "\r\n"), format!("---\nx: y\n---\n# Heartbeat\n\n{FILE}")] {
         let heartbeat = read(&text);
         assert_eq!(told(&heartbeat), [] as [&str; 0]);
@@ -136,6 +137,7 @@ fn invalid_times_are_reported_with_examples() {
 
 #[test]
 fn missed_times_are_due_once() {
+    checks_rule!("missed-times-are-due-once");
     let heartbeat = read(FILE);
     let began = zoned(2026, 1, 14, 8, 0, "UTC");
     let woke = due(&heartbeat, &began, &zoned(2026, 1, 16, 9, 5, "UTC"), began.timestamp());

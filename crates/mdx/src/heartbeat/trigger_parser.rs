@@ -48,6 +48,8 @@ pub(super) fn interval(text: &str) -> Option<Duration> {
     if text.contains('M') {
         return None;
     }
+    // An interval is a number with a unit, such as `@every: 15m`, `1h 30m` or `2 days`, from a second to a year.
+    rule!("intervals-have-a-unit");
     let interval = humantime::parse_duration(text).ok()?;
     (SHORTEST..=LONGEST).contains(&interval).then_some(interval)
 }

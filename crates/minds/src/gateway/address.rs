@@ -83,9 +83,16 @@ impl Address {
         let is_vendors = Origin::of(vendor.base_url).is_some_and(|own| own == origin);
         let is_trusted = self.by != AddressSource::Workspace || is_vendors || environment.is_allowed(&origin);
         if !is_trusted {
+            // A key is never sent to an address that only the workspace sets.
+            rule!("a-workspace-sends-no-key");
             return if origin.is_loopback() { Permission::WithoutKey } else { Permission::Refused };
         }
-        if origin.is_encrypted() || origin.is_loopback() { Permission::WithKey } else { Permission::WithoutKey }
+        if !origin.is_encrypted() && !origin.is_loopback() {
+            // A key is never sent without encryption outside this computer.
+            rule!("keys-are-sent-encrypted");
+            return Permission::WithoutKey;
+        }
+        Permission::WithKey
     }
 
     /// Returns the base URL without parts that may be secret.
@@ -105,6 +112,7 @@ mod tests {
 
     #[test]
     fn workspace_settings_send_keys_only_to_the_vendor() {
+        checks_rule!("a-workspace-sends-no-key");
         let nobody = Environment::default();
         let table = [
             (None, Permission::WithKey),
@@ -132,6 +140,7 @@ mod tests {
 
     #[test]
     fn the_persons_address_gets_the_key_but_never_unencrypted() {
+        checks_rule!("keys-are-sent-encrypted");
         let table = [
             ("https://router.example/v1", Permission::WithKey),
             ("http://127.0.0.1:8080/v1", Permission::WithKey),

@@ -93,6 +93,8 @@ impl CodeCheck {
         if self.expected.as_ref() == Some(&hashes(&seen)) {
             return None;
         }
+        // A permission for a command does not hold for a script that changed, or that it loads since: you are asked again.
+        rule!("changed-scripts-are-asked-again");
         let is_file = |file: &Option<SeenFile>| file.as_ref().is_some_and(|file| file.concern.is_none());
         let there = seen.iter().filter(|(_, file)| is_file(file)).map(|(path, _)| path.clone()).collect();
         for (path, agent) in agent_writers(there) {
@@ -176,6 +178,7 @@ mod tests {
 
     #[test]
     fn a_command_starts_only_with_the_expected_code() {
+        checks_rule!("changed-scripts-are-asked-again");
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let write = |text: &str| std::fs::write(folder.path().join("run.sh"), text).expect("it can be written");
         let mut check = check(&["run.sh", "none.sh"]);

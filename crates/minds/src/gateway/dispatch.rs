@@ -471,7 +471,12 @@ pub(super) fn send(
     (providers, spoken): (Res<SimulatedProviders>, Res<SpokenSentences>),
     journal: Res<InputJournal>,
 ) {
-    if journal.is_replaying() || questions.in_flight.is_empty() {
+    if journal.is_replaying() {
+        // A replay sends nothing to a model.
+        rule!("a-replay-asks-no-model");
+        return;
+    }
+    if questions.in_flight.is_empty() {
         return;
     }
     if let Err(problem) = on.bridge.ensure_worker(&surroundings.0, &providers.0, &mut on.live) {

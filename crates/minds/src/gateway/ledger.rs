@@ -327,6 +327,8 @@ impl Ledger {
                 continue;
             }
             if used.saturating_add(asked) > cap.limit {
+                // A call that would exceed a limit is refused, with the limit, what was used and how to raise it.
+                rule!("limits-refuse-calls");
                 return Verdict::Refused(self.refusal(*cap, &call, used, asked));
             }
             must_wait |= used.saturating_add(self.reserved(cap, &call)).saturating_add(asked) > cap.limit;
@@ -334,6 +336,8 @@ impl Ledger {
         if must_wait {
             return Verdict::Wait;
         }
+        // The tokens and the cost that a call can have at most are reserved before it is sent.
+        rule!("costs-are-reserved-before-a-call");
         self.open.insert(id, call);
         Verdict::Reserved
     }

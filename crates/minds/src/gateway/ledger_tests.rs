@@ -29,6 +29,7 @@ fn hourly(calls: u64) -> Vec<Cap> {
 
 #[test]
 fn a_reached_limit_is_described() {
+    checks_rule!("limits-refuse-calls");
     let caps = hourly(20);
     let mut ledger = Ledger::default();
     for id in 0..20 {
@@ -53,6 +54,7 @@ fn a_reached_limit_is_described() {
 
 #[test]
 fn a_call_waits_for_running_ones_instead_of_being_refused() {
+    checks_rule!("costs-are-reserved-before-a-call");
     let caps = BudgetSettings { tokens_per_run: Some(100), ..Default::default() }.caps();
     let mut ledger = Ledger::default();
     assert_eq!(ledger.reserve(RequestId(1), call("a", 80), &caps), Verdict::Reserved);

@@ -123,6 +123,8 @@ impl ModelHolds {
         if !waits_with_its_agent(request.kind) || !self.told.get(&request.agent).is_some_and(is_held) {
             return false;
         }
+        // While a provider fails, only one request at a time finds out whether it answers again.
+        rule!("one-request-tries-a-failing-provider");
         self.providers.get_mut(provider).is_some_and(|hold| !std::mem::take(&mut hold.may_try))
     }
 

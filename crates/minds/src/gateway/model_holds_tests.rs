@@ -208,6 +208,7 @@ enum Cure {
 
 #[test]
 fn one_letter_is_read_after_every_failure_and_every_cure() {
+    checks_rule!("one-request-tries-a-failing-provider");
     // An error of the server, none reached, too many requests, a wrong key, no payment, no model, a timeout.
     for status in [500, 503, 429, 401, 403, 402, 404, 408] {
         for cure in [Cure::ServerAnswers, Cure::KeyEntered, Cure::Reopened, Cure::OtherProvider] {

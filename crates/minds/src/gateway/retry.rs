@@ -41,7 +41,12 @@ impl RetryPolicy {
         (at_least_secs, jitter): (f64, f64),
     ) -> Option<f64> {
         tries.made += 1;
-        if has_output || !is_transient(cause) || tries.made >= self.attempts {
+        if has_output {
+            // A request whose answer has started is never repeated, because it was paid for.
+            rule!("started-answers-are-not-repeated");
+            return None;
+        }
+        if !is_transient(cause) || tries.made >= self.attempts {
             return None;
         }
         let backoff = Backoff::new(self.first_delay_secs, self.longest_delay_secs);
@@ -147,6 +152,15 @@ mod tests {
             [ErrorCause::Refused, ErrorCause::Garbage, ErrorCause::NoKey, ErrorCause::Panicked, ErrorCause::Cancelled]
         {
             assert_eq!(POLICY.next_delay_secs(cause, false, &mut Attempts::default(), (0.0, 0.5)), None, "{cause:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_whose_answer_has_started_is_never_repeated() {
+        checks_rule!("started-answers-are-not-repeated");
+        for cause in [status(503, None), ErrorCause::Connect] {
+            assert_eq!(POLICY.next_delay_secs(cause, true, &mut Attempts::default(), (0.0, 0.5)), None, "{cause:?}");
+            assert!(POLICY.next_delay_secs(cause, false, &mut Attempts::default(), (0.0, 0.5)).is_some(), "{cause:?}");
         }
     }
 

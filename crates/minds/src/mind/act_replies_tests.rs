@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::message::{CallEnd, PromptMessage, Role};
-use super::tests::{ADA, IDEAS, NEWS, Room, read, room};
+use super::tests::{ADA, IDEAS, MindRoom, NEWS, read, room};
 use super::{
     ActMode, FailureKind, Feedback, MindSettings, ModelFailure, ModelRequest, PendingRequests, Session, ToolModel,
     ToolModels, ToolSupport, WorkReplied, WorkReply, task_words,
@@ -18,7 +18,7 @@ use crate::schedule::saved;
 use crate::simulation::ThinkOutcome;
 
 /// A room whose model can call functions, in the room and at work.
-fn calling_room() -> Room {
+fn calling_room() -> MindRoom {
     let mut room = room();
     let model = ToolModel { name: "openai:gpt-x".into(), support: ToolSupport::Known };
     let models = ToolModels::new(BTreeMap::from([(String::new(), model.clone())]));
@@ -31,12 +31,12 @@ fn names(request: &ModelRequest) -> Vec<&str> {
     request.tools.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-fn feedback(room: &Room) -> String {
+fn feedback(room: &MindRoom) -> String {
     room.get::<Feedback>(ADA).lines().join("\n")
 }
 
 /// The pinned texts.
-fn pinned(room: &mut Room) -> Vec<String> {
+fn pinned(room: &mut MindRoom) -> Vec<String> {
     let edits = room.take::<ElementEdit>().into_iter();
     edits
         .filter_map(|edit| match edit.act.read() {
@@ -47,7 +47,7 @@ fn pinned(room: &mut Room) -> Vec<String> {
 }
 
 /// The records of acts and the warnings since the last call.
-fn logged(room: &mut Room) -> (Vec<Acted>, Vec<String>) {
+fn logged(room: &mut MindRoom) -> (Vec<Acted>, Vec<String>) {
     let records = room.0.world_mut().resource_mut::<EventLog>().take();
     let acted = records.iter().filter_map(|record| record.read::<Acted>()).collect();
     let warnings = records.iter().filter_map(|record| Some(record.read::<Warning>()?.what.into_owned()));
@@ -227,7 +227,7 @@ fn task() -> Vec<PromptMessage> {
     vec![PromptMessage::plain(Role::User, task_words("Pin it."))]
 }
 
-fn work_reply(room: &mut Room) -> WorkReply {
+fn work_reply(room: &mut MindRoom) -> WorkReply {
     room.take::<WorkReplied>().pop().expect("the work should get a reply").outcome.expect("it was answered")
 }
 

@@ -91,8 +91,14 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
             (text_until, is_quotation) = (tokens[close].at + 1, true);
         }
         match &headers[here] {
-            Header::Known { .. } if token.at < text_until => parsed.quoted += usize::from(is_quotation),
+            Header::Known { .. } if token.at < text_until => {
+                // A marker in code or in a quotation is text and does nothing.
+                rule!("quoted-markers-are-text");
+                parsed.quoted += usize::from(is_quotation);
+            }
             Header::Known { .. } if !looked.begins_line(token.at, acted_until) => {
+                // A marker counts only at the start of a line; elsewhere it is text, and its agent is told.
+                rule!("markers-begin-a-line");
                 parsed.inline += 1;
                 let line_end = looked.line_end_at(token.at);
                 let end = looked.close_of(here).map_or(line_end, |close| line_end.min(close + 1));
@@ -112,6 +118,8 @@ pub fn parse(reply: &str, was_cut: bool) -> Parsed {
                     copied += shown.leave_out(&reply[copied..]);
                 }
                 None => {
+                    // A marker that is not closed, or was cut off at the limit of a reply, does nothing.
+                    rule!("unclosed-markers-do-nothing");
                     parsed.intents.push(Intent::Unclosed { word: (*word).to_owned() });
                     (text_until, is_quotation) = (looked.line_end(here), false);
                 }
@@ -358,7 +366,11 @@ pub(super) fn intent_with_text(word: &str, body: String) -> Intent {
         "RELEASE_PIN" => Intent::ReleasePin { id: id() },
         "DONE" => Intent::Done { id: id() },
         marker if !WORDS.contains(&marker) => Intent::Act { marker: marker.to_owned(), text: body },
-        _ => Intent::Remember { note: body },
+        _ => {
+            // An agent remembers what it writes as `[REMEMBER: …]` in a reply.
+            rule!("remember-is-a-marker");
+            Intent::Remember { note: body }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ fn unclosed(word: &str) -> Intent {
 
 #[test]
 fn every_marker_is_found_whatever_its_case() {
+    checks_rule!("remember-is-a-marker");
     let reply = "Hm.\n[pin: a] [Remove_Pin: p1] [VOTE_UP: #p2]\n[vote_down: p3]\n[KEEP_PIN: p4] [RELEASE_PIN: p5] \
                  [SEND to Ada Lovelace: hello: you] [send: Bob: hi] [done: m1] [REMEMBER: note] Done.";
     let expected = [
@@ -98,6 +99,7 @@ fn an_unclosed_marker_is_text_and_reported() {
 
 #[test]
 fn a_marker_cut_off_by_the_limit_has_no_effect() {
+    checks_rule!("unclosed-markers-do-nothing");
     for reply in ["[PIN: see [1]", "[PIN: a smiley :] and", "[PIN: half a sen"] {
         assert_eq!(parse(reply, true).intents, [unclosed("PIN")], "{reply}");
     }
@@ -107,6 +109,7 @@ fn a_marker_cut_off_by_the_limit_has_no_effect() {
 
 #[test]
 fn code_quoted_lines_and_quotations_are_text() {
+    checks_rule!("quoted-markers-are-text");
     let quotations = [
         "```\n[PIN: x]\n```",
         "````text\n```\n[PIN: x]\n```\n````",
@@ -145,6 +148,7 @@ fn code_quoted_lines_and_quotations_are_text() {
 
 #[test]
 fn a_marker_that_is_not_at_the_start_of_a_line_is_text_and_reported() {
+    checks_rule!("markers-begin-a-line");
     for reply in [
         "Everyone must answer with [PIN: x], says the board.",
         "The board says: [PIN: x]",

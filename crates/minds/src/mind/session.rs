@@ -85,9 +85,13 @@ impl Session {
 
     /// Whether a compaction is to be requested now; returns `true` once and remembers it.
     pub fn wants_compaction(&mut self, settings: &MindSettings, now_ticks: u64) -> bool {
-        let wants = !self.wanted && now_ticks >= self.not_before && self.is_long(settings);
-        self.wanted |= wants;
-        wants
+        if self.wanted || now_ticks < self.not_before || !self.is_long(settings) {
+            return false;
+        }
+        // An agent's session is compacted after eight turns or 6,000 tokens, unless the settings say otherwise.
+        rule!("long-sessions-are-compacted");
+        self.wanted = true;
+        true
     }
 
     /// Keeps only the last messages after a compaction. Returns the number removed.
@@ -123,6 +127,7 @@ mod tests {
 
     #[test]
     fn a_long_session_requests_compaction_once() {
+        checks_rule!("long-sessions-are-compacted");
         let mut session = Session::default();
         for turn in 0..8 {
             assert!(!session.wants_compaction(&settings(), turn), "not after {turn} turns");

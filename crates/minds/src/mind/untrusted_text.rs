@@ -80,6 +80,8 @@ pub fn push_result(out: &mut String, text: &str) {
 
 fn push_between_fences(out: &mut String, text: &str) -> Range<usize> {
     let text = shorten_runs(text);
+    // Text from others stands in prompts between fences that nothing in it can close.
+    rule!("text-from-others-stays-in-its-fence");
     let fence = &BACKTICKS[..longest_run(&text).max(2) + 1];
     out.push_str(fence);
     out.push_str(INFO);
@@ -255,6 +257,7 @@ mod tests {
 
     #[test]
     fn no_text_closes_its_fence() {
+        checks_rule!("text-from-others-stays-in-its-fence");
         for text in ["plain", "```\nout?", "a ````` b", "`", "", "\r```\r", &"`".repeat(500)] {
             let out = fenced(text);
             let fence: String = out.chars().take_while(|character| *character == '`').collect();

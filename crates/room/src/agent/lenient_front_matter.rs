@@ -32,8 +32,14 @@ pub(super) fn split<'a>(text: &'a str, is_known: &dyn Fn(&str) -> bool) -> Optio
 pub(super) fn entries(yaml: &str) -> Option<Vec<Entry>> {
     refused(yaml).ok()?;
     let blocks = blocks(yaml)?;
-    let is_complete = !blocks.iter().any(Block::is_incomplete);
-    is_complete.then(|| blocks.iter().flat_map(Block::entries).collect())
+    if blocks.iter().any(Block::is_incomplete) {
+        // A file that is only half written is not read: the last good version stays in use.
+        rule!("half-written-files-are-not-read");
+        return None;
+    }
+    // Front matter that YAML refuses, but in which every value is whole, is read line by line.
+    rule!("front-matter-is-read-leniently");
+    Some(blocks.iter().flat_map(Block::entries).collect())
 }
 
 /// The lines that belong to one key.
@@ -182,6 +188,7 @@ mod tests {
 
     #[test]
     fn a_colon_in_a_text_does_not_spoil_the_other_keys() {
+        checks_rule!("front-matter-is-read-leniently");
         let read =
             read("name: rapid\ndescription: Use it when: now\\n\\nExamples: <a>x: y</a>\ntools: [Read]\ncolor: red");
         let description = "Use it when: now\n\nExamples: <a>x: y</a>";
@@ -223,6 +230,7 @@ mod tests {
 
     #[test]
     fn forms_that_cannot_be_distinguished_are_refused() {
+        checks_rule!("half-written-files-are-not-read");
         for yaml in [
             "words: only: here",
             "{ name: x, tools: [",

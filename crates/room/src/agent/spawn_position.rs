@@ -5,8 +5,10 @@ use bevy::math::Vec2;
 /// The position of an agent that is dropped here: at least `margin` above the topmost element. Without a topmost
 /// element or a margin it is the drop position.
 pub fn spawn_place(dropped: Vec2, topmost: Option<f32>, margin: Option<f32>) -> Vec2 {
-    let least = topmost.zip(margin).map_or(f32::NEG_INFINITY, |(topmost, margin)| topmost + margin);
-    Vec2::new(dropped.x, dropped.y.max(least))
+    let Some((topmost, margin)) = topmost.zip(margin) else { return dropped };
+    // A new agent is placed above all elements of the room.
+    rule!("new-agents-stand-above-the-elements");
+    Vec2::new(dropped.x, dropped.y.max(topmost + margin))
 }
 
 /// Rounds a position to a tenth of a unit, as a person would write it.
@@ -20,6 +22,7 @@ mod tests {
 
     #[test]
     fn agents_dropped_among_or_below_the_elements_are_moved_above_them() {
+        checks_rule!("new-agents-stand-above-the-elements");
         for (dropped, topmost, margin, y) in [
             (-40.0, Some(200.0), Some(120.0), 320.0),
             (319.9, Some(200.0), Some(120.0), 320.0),

@@ -165,6 +165,8 @@ fn seek(sim: &mut SimContext, body: &mut AgentQueryItem) {
         })
     });
     if let Some(entry) = found {
+        // An idle agent now and then goes to something near that it may read and has not read lately.
+        rule!("idle-agents-seek-information");
         let cause = body.agent.added;
         sim.enqueue(body, Action::SeekInfo { element: ElementKey(entry.key) }, cause);
     }

@@ -40,6 +40,8 @@ pub(super) fn apply_model_waits(
                 }
             }
             None => {
+                // What an agent could not read while its model was away is read as soon as the model answers again.
+                rule!("failed-reads-are-taken-up-again");
                 body.activity.model_wait = None;
                 body.queue.0.release_tried();
                 release_turn(talks, &body.activity.doing);

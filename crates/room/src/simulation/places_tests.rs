@@ -29,6 +29,18 @@ fn nearest_two(room: &SimulatedRoom, agents: &[AgentKey]) -> f32 {
 }
 
 #[test]
+fn an_idle_agent_reads_what_is_near_and_not_what_is_far() {
+    checks_rule!("idle-agents-seek-information");
+    let mut room = SimulatedRoom::new();
+    let near = room.element("near", (0.0, 300.0), None);
+    let far = room.element("far", (0.0, 2_000.0), None);
+    let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);
+    room.run(ticks(300.0));
+    assert_eq!(room.get::<Activity>(ada).version_read(near), Some(1));
+    assert_eq!(room.get::<Activity>(ada).version_read(far), None);
+}
+
+#[test]
 fn a_desk_put_onto_an_agent_moves_it_aside_and_is_written_to_the_scene() {
     let mut room = SimulatedRoom::new();
     let ada = room.agent("ada", (0.0, 0.0), Behaviour::Stationary);

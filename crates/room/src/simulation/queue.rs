@@ -194,15 +194,25 @@ impl ActionQueue {
     /// the compaction occurs once, and an urgent read, which is never refused, once for each element.
     pub fn enqueue(&mut self, new: QueuedAction, cap: usize) -> Queued {
         if let Some(index) = self.0.iter().position(|queued| queued.action.is_like(&new.action)) {
+            // An agent queues the same action only once; the more urgent or earlier request counts.
+            rule!("equal-actions-are-queued-once");
             return self.join(index, new);
         }
+        if new.action == Action::CompactContext {
+            // The compaction of an agent's session bypasses its queue: it is never refused for lack of space.
+            rule!("compaction-bypasses-the-queue");
+            self.insert(new);
+            return Queued::Added;
+        }
         let counted = self.0.iter().filter(|queued| queued.action.is_counted()).count();
-        if new.action == Action::CompactContext || counted < cap {
+        if counted < cap {
             self.insert(new);
             return Queued::Added;
         }
         match self.0.pop_if(|last| last.action.rank() > new.action.rank()) {
             Some(last) => {
+                // When an agent's queue of five actions is full, a more important action replaces the least important.
+                rule!("a-full-queue-drops-the-least-important");
                 self.insert(new);
                 Queued::Displaced(last)
             }
@@ -363,6 +373,7 @@ mod tests {
 
     #[test]
     fn equal_actions_are_queued_once_and_may_be_raised() {
+        checks_rule!("equal-actions-are-queued-once");
         let (queue, results) = queue_of(&[read(1, false), read(2, true), read(1, true), read(1, false), seek(1)]);
         assert_eq!(results, [Queued::Added, Queued::Added, Queued::Raised, Queued::AlreadyThere, Queued::Added]);
         assert_eq!(order(&queue), [read(2, true), read(1, true), seek(1)]);
@@ -370,6 +381,8 @@ mod tests {
 
     #[test]
     fn when_full_the_lowest_ranked_goes_even_if_it_is_the_newcomer() {
+        checks_rule!("compaction-bypasses-the-queue");
+        checks_rule!("a-full-queue-drops-the-least-important");
         let full = [read(1, false), read(2, false), read(3, false), seek(4), approach(5)];
         let (mut queue, _) = queue_of(&full);
         let mut enqueue = |action, seq| queue.enqueue(QueuedAction::new(action, Seq(seq)), CAP);

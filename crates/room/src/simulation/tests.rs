@@ -416,6 +416,7 @@ fn waiting_room() -> (SimulatedRoom, Vec<AgentKey>, Vec<ElementKey>) {
 
 #[test]
 fn reading_waits_while_a_model_cannot_be_called_and_is_done_by_importance_when_it_can() {
+    checks_rule!("failed-reads-are-taken-up-again");
     let (mut room, agents, elements) = waiting_room();
     for agent in &agents {
         room.enqueue(*agent, read_normally(elements[1]));

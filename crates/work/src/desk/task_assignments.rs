@@ -146,6 +146,8 @@ fn dependencies<'a>(files: &'a TaskTexts, path: &str, task: &Task) -> Vec<Option
 }
 
 fn are_dependencies_completed(files: &TaskTexts, path: &str, task: &Task) -> bool {
+    // A task in a file starts once every task that it depends on is completed.
+    rule!("tasks-wait-for-their-dependencies");
     dependencies(files, path, task)
         .into_iter()
         .all(|before| before.is_some_and(|before| before.status == Status::Completed))

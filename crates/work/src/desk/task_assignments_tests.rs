@@ -23,6 +23,7 @@ const PLAN: &str = "tasks/plan.task.md";
 
 #[test]
 fn open_tasks_of_agents_are_due_once_their_dependencies_are_done() {
+    checks_rule!("tasks-wait-for-their-dependencies");
     for (task, is_due) in [
         ("- [ ] @ada \"x\"", true),
         ("- [_] B @bram \"x\"", true),

@@ -51,6 +51,8 @@ pub fn decide(act: &Act, bounds: &Bounds, policy: &GatePolicy) -> Decision {
     // Tools of MCP servers are granted by server and not listed as tools.
     let is_call = act.touches.iter().all(|touch| matches!(touch, Touch::Call { .. }));
     if !is_call && !bounds.tools().contains(act.tool.as_str()) {
+        // An agent uses only tools that its file lists, and that everybody who started it may use.
+        rule!("only-listed-tools-are-used");
         findings.deny(format!("the tool {} may not be used", act.tool));
     }
     if act.touches.is_empty() {
@@ -195,6 +197,8 @@ fn judge_touch(touch: &Touch, act: &Act, bounds: &Bounds, policy: &GatePolicy, f
 /// In a workspace that the person has not trusted, no rule, mode or earlier permission allows a change.
 fn ask_if_restricted(kind: &TouchKind, target: &str, policy: &GatePolicy, findings: &mut Findings) {
     if policy.is_restricted && kind.defaults().changes {
+        // In a workspace from elsewhere that you have not trusted, you are asked before every change, each time.
+        rule!("restricted-workspaces-ask-each-time");
         findings.ask_each_time(kind.clone(), target, "you have not trusted this workspace yet".to_owned());
     }
 }
@@ -204,6 +208,8 @@ fn ask_if_restricted(kind: &TouchKind, target: &str, policy: &GatePolicy, findin
 fn ask_if_unseen(kind: &TouchKind, (doing, target): (&str, &str), act: &Act, bounds: &Bounds, findings: &mut Findings) {
     let reaches_outside = kind.defaults().rule != Verdict::Allow;
     if bounds.is_unseen() && reaches_outside && !bounds.is_allowed(&act.tool, kind, target) {
+        // An agent that came into a trusted workspace unseen reaches outside of it only with your approval.
+        rule!("unseen-agents-ask-before-reaching-out");
         let why = "you have not seen yet that this agent reaches outside the workspace".to_owned();
         let source = AskSource::Unset { why };
         findings.add(Verdict::Ask, doing, AskRule { source, kind: kind.clone(), target: target.to_owned() });
@@ -373,6 +379,8 @@ fn judge_removal(kind: &TouchKind, path: &WorkspacePath, findings: &mut Findings
 fn within(path: &WorkspacePath, lists: &[Vec<String>], doing: &str, findings: &mut Findings) {
     for list in lists {
         if !globs::any_matches(list, path.as_str()) {
+            // An agent reads and writes only where `reads:` and `writes:` of its file allow it.
+            rule!("reads-and-writes-limit-every-path");
             let may = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
             findings.deny(format!("{doing} {} is not allowed, only {may}", shown(path)));
         }
@@ -394,6 +402,8 @@ fn judge_place(
         findings.add(verdict, &doing, rule(AskSource::EachTime { why: why.to_owned() }));
     }
     if policy.server_paths.contains(path.as_str()) {
+        // An agent that writes a file which an MCP server's command runs needs approval each time.
+        rule!("files-of-servers-are-asked");
         let why = "the command of an MCP server names this file and would run its content".to_owned();
         findings.add(Verdict::Ask, &doing, rule(AskSource::EachTime { why }));
     }
@@ -435,6 +445,8 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, why);
     }
     if change.changes_instructions {
+        // An agent that changes what an agent is told to do needs approval each time, even for its own file.
+        rule!("instructions-change-only-with-approval");
         ask(findings, format!("{} would change the instructions of the agent {:?}", shown(&change.path), change.id));
     }
     if let Some(folder) = &change.in_folder_of_agent {
@@ -444,6 +456,8 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, format!("{} contains code that would run", shown(&change.path)));
     }
     if let Err(excess) = bounds.allows(&change.authority) {
+        // No agent gives another one more permissions than it has itself without your approval.
+        rule!("agents-cannot-give-more-than-they-have");
         let why = format!(
             "{} would grant permissions that its writer does not have: {}",
             shown(&change.path),
@@ -463,6 +477,8 @@ fn judge_profile(change: &ProfileChange, bounds: &Bounds, findings: &mut Finding
         ask(findings, why);
     }
     if change.would_inherit {
+        // A new agent gets the private memories, sessions and mail of a former one only with your approval.
+        rule!("former-memories-are-not-inherited");
         let id = shown_text(&change.id);
         ask(
             findings,

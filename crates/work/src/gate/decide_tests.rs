@@ -54,7 +54,22 @@ fn by_default_ordinary_work_needs_no_approval() {
 }
 
 #[test]
+fn in_a_restricted_workspace_every_change_is_asked_whatever_the_rules_allow() {
+    checks_rule!("restricted-workspaces-ask-each-time");
+    let mut restricted = policy(json!({ "file_write": "allow", "allow": { "x": ["vfs_write(**)"] } }));
+    restricted.is_restricted = true;
+    let Decision::Ask { rules, .. } = decided("safety_mode: auto", &restricted, "vfs_write", &write("artifacts/a.md"))
+    else {
+        panic!("it is not asked")
+    };
+    assert!(rules.iter().any(|rule| matches!(rule.source, AskSource::EachTime { .. })), "{rules:?}");
+    let read = FileOperation::Read { path: "memory/a.md".into() };
+    assert_eq!(decided("name: x", &restricted, "vfs_read", &read), Decision::Allow);
+}
+
+#[test]
 fn writing_files_named_in_a_servers_command_needs_approval_each_time() {
+    checks_rule!("files-of-servers-are-asked");
     let mut policy = GatePolicy::default();
     policy.server_paths.insert("tools/server.py".to_owned());
     let path = || "tools/server.py".to_owned();
@@ -74,6 +89,7 @@ fn writing_files_named_in_a_servers_command_needs_approval_each_time() {
 
 #[test]
 fn tools_missing_from_the_profile_are_denied() {
+    checks_rule!("only-listed-tools-are-used");
     let decision = decided("tools: [vfs_read]", &GatePolicy::default(), "vfs_write", &write("a.md"));
     assert!(matches!(&decision, Decision::Deny { why } if why.contains("vfs_write")), "{decision:?}");
     let of_other = Authority::chain(authority("# x"), [authority("---\ntools: [vfs_read]\n---\n")]);
@@ -83,6 +99,7 @@ fn tools_missing_from_the_profile_are_denied() {
 
 #[test]
 fn reads_and_writes_apply_to_every_path_of_an_act() {
+    checks_rule!("reads-and-writes-limit-every-path");
     let front = "reads: [artifacts/**]\nwrites: [memory/**]";
     let path = |path: &str| path.to_owned();
     for (operation, expected) in [
@@ -358,6 +375,7 @@ fn adding_a_rule_keeps_the_rest_of_the_file() {
 
 #[test]
 fn an_agent_that_was_not_seen_yet_reaches_outside_only_with_approval_whatever_the_rules_allow() {
+    checks_rule!("unseen-agents-ask-before-reaching-out");
     let policy = policy(json!({ "touches": { "net.fetch": "allow", "message.post": "allow", "mcp.call": "allow" } }));
     let fetch = || Act {
         tool: "web_fetch".to_owned(),

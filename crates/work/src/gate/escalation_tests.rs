@@ -107,6 +107,7 @@ fn reads_as_more(text: &str) -> bool {
 
 #[test]
 fn writing_a_profile_with_more_permissions_always_needs_approval() {
+    checks_rule!("agents-cannot-give-more-than-they-have");
     for front in GREEDY {
         let text = format!("---\n{front}\n---\nHi");
         for path in ["agents/new.md", "agents/New.MD", "./agents/new.md", "agents/ne\u{301}w.md"] {
@@ -185,6 +186,7 @@ fn an_agent_cannot_raise_its_own_file_by_writing_editing_or_restoring_it() {
 
 #[test]
 fn instructions_of_agents_change_only_with_approval_for_each_change() {
+    checks_rule!("instructions-change-only-with-approval");
     let files = Files::new(&[
         ("agents/sly.md", OWN),
         ("agents/meek.md", MEEK),
@@ -328,6 +330,7 @@ fn a_deleted_profile_cannot_return_with_more_permissions() {
 
 #[test]
 fn a_new_agent_gets_the_memories_and_sessions_of_an_earlier_one_only_with_a_persons_approval() {
+    checks_rule!("former-memories-are-not-inherited");
     let mut files = files();
     files.private_records = ["zed", "sly", "boss"].map(String::from).into();
     let judged = |operation: &FileOperation| {

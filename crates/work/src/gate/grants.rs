@@ -102,6 +102,7 @@ mod tests {
 
     #[test]
     fn profiles_get_the_listed_servers_or_those_of_the_workspace_by_default() {
+        checks_rule!("server-tools-have-their-servers-name");
         for (front, granted) in [
             ("name: Ada", &["git#1", "my-time#2"][..]),
             ("tools: [vfs_read]", &[]),

@@ -175,7 +175,11 @@ impl SettingsSection for GatePolicy {
             _ if edit_distance(key, "allow") <= 1 => {}
             // `deny: agents/**` and `dney: [agents/**]` count as deny lists, and so does a list with any unknown name.
             _ if edit_distance(key, "ask") <= 1 => self.ask.extend(words),
-            (None, _) if is_list => self.deny.extend(words),
+            (None, _) if is_list => {
+                // A mistyped rule of the settings that protects files protects them as strictly as it could be meant.
+                rule!("mistyped-protection-protects");
+                self.deny.extend(words);
+            }
             (Some(rule), [word]) => *rule = Rule(word.clone()),
             (Some(rule), _) => *rule = Rule("ask".to_owned()),
             (None, [word]) if edit_distance(key, "deny") > 1 => self.raise_strictness(Rule(word.clone()).verdict()),
@@ -228,7 +232,13 @@ impl GatePolicy {
     /// The minimum verdict on a kind of touch, beyond its [rule](Self::verdict_and_source), because settings could not
     /// be understood.
     pub fn strictness(&self, kind: &TouchKind) -> Verdict {
-        let of_unread = if self.is_unread { Verdict::Ask } else { Verdict::Allow };
+        let of_unread = if self.is_unread {
+            // While the settings cannot be read, you are asked before everything.
+            rule!("unreadable-settings-ask-everything");
+            Verdict::Ask
+        } else {
+            Verdict::Allow
+        };
         match self.strictness {
             Strictness::AtLeast(verdict) if kind.defaults().changes => verdict.max(of_unread),
             _ => of_unread,
@@ -418,6 +428,7 @@ mod tests {
 
     #[test]
     fn unreadable_settings_deny_everything_that_they_could_mean() {
+        checks_rule!("mistyped-protection-protects");
         let policy_with = |key: &str, value: Value| {
             let mut policy: GatePolicy = serde_json::from_value(json!({})).unwrap();
             policy.not_understood(key, &value);
@@ -458,6 +469,7 @@ mod tests {
 
     #[test]
     fn while_the_settings_are_unread_everything_is_asked() {
+        checks_rule!("unreadable-settings-ask-everything");
         let mut unread: GatePolicy = serde_json::from_value(json!({ "file_delete": "deny" })).unwrap();
         unread.unread();
         for kind in [TouchKind::FILE_WRITE, TouchKind::FILE_READ, TouchKind::AGENT_SPAWN, TouchKind::AGENT_SIGNAL] {

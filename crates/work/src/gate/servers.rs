@@ -40,7 +40,11 @@ pub(super) fn prohibition(grant: &str) -> String {
 pub(super) fn parse_tool_name(name: &str) -> Option<(&str, Option<&str>)> {
     let name = name.trim();
     let (server, tool) = match name.strip_prefix("mcp:") {
-        Some(rest) => rest.split_once(':').map_or((rest, None), |(server, tool)| (server, Some(tool))),
+        Some(rest) => {
+            // A tool of an MCP server is written `mcp:SERVER:TOOL`, or `mcp__SERVER__TOOL` as in other products.
+            rule!("server-tools-have-their-servers-name");
+            rest.split_once(':').map_or((rest, None), |(server, tool)| (server, Some(tool)))
+        }
         None => {
             let rest = name.strip_prefix("mcp__")?;
             rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)))

@@ -66,6 +66,8 @@ impl Kernel {
         activation.strikes += 1;
         let strikes = activation.strikes;
         if strikes >= settings.strikes_at_most {
+            // Work that brings nothing new is reminded once, and stopped at its second step without progress.
+            rule!("work-without-progress-is-stopped");
             let because = because.map(|because| format!(": {because}")).unwrap_or_default();
             let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most){because}");
             let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());

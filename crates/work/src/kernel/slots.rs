@@ -133,6 +133,8 @@ impl Kernel {
         match &mut activation.phase {
             Phase::Due if now >= activation.not_before => {
                 if activation.turn >= most {
+                    // Work ends after 50 turns, unless the settings or its step say otherwise.
+                    rule!("work-has-a-turn-limit");
                     let why = format!("stopped after {most} turns ({which})");
                     self.end(key, Ending::Aborted { why, by_person: false });
                     return;

@@ -92,15 +92,21 @@ impl Kernel {
             self.activations.get(&parent).and_then(|one| self.threads.get(&one.thread)).ok_or(Refusal::Over)?;
         let most = self.depth_at_most(settings);
         if thread.depth >= most {
+            // Agents that agents start, start further ones only down to a limited depth.
+            rule!("starting-agents-has-a-depth-limit");
             return Err(Refusal::Depth { most });
         }
         if thread.children >= settings.fan_out_at_most {
+            // One agent starts only a limited number of others in a task.
+            rule!("starting-agents-has-a-fan-out-limit");
             return Err(Refusal::FanOut { most: settings.fan_out_at_most });
         }
         if self.activations.len() >= settings.activations_at_most as usize {
             return Err(Refusal::TooMany { most: settings.activations_at_most });
         }
         if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&request_hash(agent, task))) {
+            // No agent is started twice with the same task in a run.
+            rule!("the-same-task-is-given-once");
             return Err(Refusal::Loop { agent: agent.into() });
         }
         Ok(thread.depth + 1)

@@ -292,6 +292,9 @@ fn killing_work_frees_its_slot_and_late_replies_are_ignored() {
 
 #[test]
 fn refusals_of_depth_fan_out_and_repetition_name_the_limit() {
+    checks_rule!("starting-agents-has-a-depth-limit");
+    checks_rule!("starting-agents-has-a-fan-out-limit");
+    checks_rule!("the-same-task-is-given-once");
     let mut bench = Bench::new();
     let root = bench.start("a0", "go");
     let mut deepest = root;
@@ -379,6 +382,7 @@ fn a_signal_to_running_work_is_read_with_its_next_request_even_if_it_was_conclud
 
 #[test]
 fn work_stops_after_a_reminder_and_a_second_step_without_progress() {
+    checks_rule!("work-without-progress-is-stopped");
     let mut bench = Bench::new();
     let key = bench.start("ada", "x");
     bench.say(key, "", &["a.md"]);
@@ -491,6 +495,7 @@ fn work_fails_if_its_agent_never_joins_the_room() {
 
 #[test]
 fn work_ends_at_the_turn_limit() {
+    checks_rule!("work-has-a-turn-limit");
     let mut bench = Bench::new();
     bench.settings.turns_at_most = 2;
     let key = bench.start("ada", "x");

@@ -356,6 +356,8 @@ impl Channels {
                     if messages.len() == remaining {
                         break;
                     }
+                    // What is published in a channel reaches each subscriber once, with its next turn.
+                    rule!("channels-reach-their-subscribers");
                     messages.push(message.clone());
                 }
                 after = message.number + 1;

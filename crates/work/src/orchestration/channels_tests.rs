@@ -31,6 +31,7 @@ fn texts(delivered: &[Delivered]) -> Vec<&str> {
 
 #[test]
 fn a_message_is_delivered_once_to_every_subscriber_but_its_sender() {
+    checks_rule!("channels-reach-their-subscribers");
     let mut channels = Channels::default();
     for agent in ["ada", "bea"] {
         listens(&mut channels, "findings", agent);

@@ -154,6 +154,8 @@ pub(super) fn execute_orders(
     mut calls: Local<BTreeMap<OrderKey, OpenCall>>,
 ) {
     if journal.is_replaying() {
+        // A replay runs no code of an agent.
+        rule!("a-replay-runs-no-code");
         return;
     }
     for CallAnswered { key, number, answer } in answered.read() {

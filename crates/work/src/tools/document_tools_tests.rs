@@ -221,6 +221,7 @@ fn a_document_has_the_tools_of_its_format_and_a_shell_if_it_requests_one() {
 
 #[test]
 fn a_replay_runs_nothing() {
+    checks_rule!("a-replay-runs-no-code");
     let mut room = DocumentRoom::new(&[("agents/ada/agent.mdx", DOCUMENT)]);
     room.world.resource_mut::<InputJournal>().replay([]);
     let plan = room.plan("ada", json!({ "a": 1 })).unwrap();

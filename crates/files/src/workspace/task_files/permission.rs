@@ -38,6 +38,8 @@ pub fn only_for_a_person(before: &str, after: &str) -> Option<String> {
         match allowed.iter().position(|one| *one == wanted) {
             Some(at) => drop(allowed.swap_remove(at)),
             None => {
+                // Only a person can approve a task with `approved: true`; no tool of an agent can.
+                rule!("only-a-person-approves-tasks");
                 return Some(format!(
                     "only a person can approve a task with approved: true; here \
                     {:?}",
@@ -74,6 +76,7 @@ mod tests {
 
     #[test]
     fn an_agent_cannot_approve_a_task_in_any_spelling() {
+        checks_rule!("only-a-person-approves-tasks");
         let allowed =
             |line: &str| WAITING.replace("  approval_required: true\n", &format!("  approval_required: true\n{line}"));
         for line in [

@@ -99,7 +99,11 @@ impl WorkspaceTrust {
     pub fn allows(&self, widening: &Widening) -> bool {
         match self {
             Self::Everything => true,
-            Self::Parts { parts } => widening.is_asked_elsewhere || parts.contains(&widening.hash()),
+            Self::Parts { parts } => {
+                // What a file wants to be allowed has no effect until you have seen exactly this.
+                rule!("trust-is-for-exactly-what-was-seen");
+                widening.is_asked_elsewhere || parts.contains(&widening.hash())
+            }
             Self::Nothing => widening.is_asked_elsewhere,
         }
     }
@@ -134,8 +138,12 @@ pub struct StartsHeld<'w> {
 impl StartsHeld<'_> {
     /// Whether nothing may start work by itself.
     pub fn holds(&self) -> bool {
+        if self.trust.as_ref().is_some_and(|trust| trust.is_restricted()) {
+            // In a workspace from elsewhere that you have not trusted, nothing starts by itself.
+            rule!("restricted-workspaces-start-nothing");
+            return true;
+        }
         self.paused.as_ref().is_some_and(|paused| paused.holds())
-            || self.trust.as_ref().is_some_and(|trust| trust.is_restricted())
     }
 
     /// Whether the person trusts something that would start by itself.
@@ -146,10 +154,26 @@ impl StartsHeld<'_> {
 
 #[cfg(test)]
 mod tests {
+    use bevy::ecs::system::RunSystemOnce;
+
     use super::*;
 
     #[test]
+    fn in_a_restricted_workspace_nothing_starts_by_itself() {
+        checks_rule!("restricted-workspaces-start-nothing");
+        let mut world = World::new();
+        let mut holds = |trust: WorkspaceTrust| {
+            world.insert_resource(trust);
+            world.run_system_once(|held: StartsHeld| held.holds()).expect("its resources are optional")
+        };
+        assert!(holds(WorkspaceTrust::Nothing));
+        assert!(!holds(WorkspaceTrust::Parts { parts: BTreeSet::new() }));
+        assert!(!holds(WorkspaceTrust::Everything));
+    }
+
+    #[test]
     fn a_widening_is_trusted_with_exactly_its_place_key_and_value() {
+        checks_rule!("trust-is-for-exactly-what-was-seen");
         let widening = Widening::new("settings.yaml", "commands.network", "true", "commands may use the network");
         let mut trust = WorkspaceTrust::Parts { parts: BTreeSet::new() };
         assert!(!trust.allows(&widening));

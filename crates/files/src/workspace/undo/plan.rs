@@ -226,7 +226,11 @@ fn text_without(
                     (_, None) => Obstacle::DeletedSince,
                     (None, Some(_)) => Obstacle::RecreatedSince,
                     (Some(_), Some(_)) if before.is_none() => Obstacle::ChangedSince,
-                    (Some(_), Some(_)) => Obstacle::Conflict,
+                    (Some(_), Some(_)) => {
+                        // Undoing an agent's work leaves a file alone if others changed the same lines since.
+                        rule!("undo-never-overwrites-others");
+                        Obstacle::Conflict
+                    }
                 });
             }
         };

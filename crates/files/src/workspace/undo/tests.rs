@@ -90,6 +90,7 @@ fn changes_by_the_agent_alone_are_undone_completely() {
 
 #[test]
 fn later_changes_by_others_are_kept() {
+    checks_rule!("undo-never-overwrites-others");
     let life = || Life::of("a.md").write("user", "a\nb\nc\nd\n").write("ada", "a\nB\nc\nd\n");
     assert_eq!(life().write("user", "a\nB\nc\nd\nmine\n").outcome(), put("a\nb\nc\nd\nmine\n"));
     assert_eq!(life().write("bob", "a\nB\nc\nD\n").write("ada", "A\nB\nc\nD\n").outcome(), put("a\nb\nc\nD\n"));

@@ -278,6 +278,8 @@ pub(in crate::workspace) fn send(
 ) {
     under_way.0.extend(orders.read().cloned());
     if journal.is_replaying() {
+        // A replay changes no file.
+        rule!("a-replay-changes-no-file");
         return;
     }
     bridge.limits_due |= limits.is_changed();

@@ -242,6 +242,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
 
 #[test]
 fn a_replay_needs_no_service_and_produces_the_same_world() {
+    checks_rule!("a-replay-changes-no-file");
     let mut fixture = FileRoom::new(&[("agents/bob.md", "old")]);
     let files = fixture.app.world().resource::<KnownFiles>().all().clone();
     let orders = |tick: u64| match tick {

@@ -21,6 +21,8 @@ pub(super) fn not_found<'a>(wanted: &str, paths: &[&'a str], named_at_most: usiz
     let similar = similar(wanted, paths);
     let mut words = format!("{} not found.", quoted(wanted));
     if !similar.is_empty() {
+        // The error about a missing file names files with a similar name.
+        rule!("missing-files-have-similar-names");
         words.push_str(&format!(" Similar: {}.", list(&similar)));
     }
     if paths.is_empty() {
@@ -132,6 +134,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_error_names_similar_and_available_ones() {
+        checks_rule!("missing-files-have-similar-names");
         let paths = ["agents/ada.md", "artifacts/plan.md", "artifacts/plans.md", "notes/other.md"];
         assert_eq!(
             not_found("notes/plan.md", &paths, 10),

@@ -34,6 +34,8 @@ impl Readers {
     /// Returns the agents that have read the file since `writer`, who is about to change it, last did.
     pub(super) fn others(&self, path: &str, writer: &Author) -> Vec<Id> {
         let Some(readers) = self.files.get(path) else { return Vec::new() };
+        // An agent that writes a file which another agent has read since then is told of the conflict.
+        rule!("conflicts-name-the-readers");
         let since = readers.get(&writer.0).copied().unwrap_or(0);
         readers.iter().filter(|(id, read)| **id != writer.0 && **read > since).map(|(id, _)| id.clone()).collect()
     }
@@ -63,6 +65,7 @@ mod tests {
 
     #[test]
     fn a_writer_is_told_who_read_the_file_since() {
+        checks_rule!("conflicts-name-the-readers");
         let (ada, bob, cy) = (Author("ada".into()), Author("bob".into()), Author("cy".into()));
         let mut readers = Readers::default();
         assert!(readers.others("a", &ada).is_empty());

@@ -30,7 +30,11 @@ impl Viewer {
     pub fn may_see(&self, owner: &Owner) -> bool {
         match (self, owner) {
             (Self::Person, _) | (_, Owner::Shared) => true,
-            (Self::Agent(viewer), Owner::Agent(agent)) => viewer == agent,
+            (Self::Agent(viewer), Owner::Agent(agent)) => {
+                // What an agent remembers is never shown to another agent, unless it is shared.
+                rule!("memories-are-private");
+                viewer == agent
+            }
         }
     }
 }

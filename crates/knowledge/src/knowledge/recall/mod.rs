@@ -150,6 +150,8 @@ impl Index {
             (parts.meaning_rank, parts.similarity) = (Some(index + 1), Some(score));
         }
         for (index, Found { entry, score, coverage }) in with_words.into_iter().enumerate() {
+            // Memories are recalled by meaning and by words together, weighted by how recent and important they are.
+            rule!("recall-is-by-meaning-and-words");
             let (_, parts) = found.entry(&entry.memory.id).or_insert((entry, ScoreParts::default()));
             (parts.word_rank, parts.word_score) = (Some(index + 1), Some(score));
             parts.coverage = coverage;

@@ -75,7 +75,17 @@ fn undated_and_pinned_memories_do_not_age_and_future_dates_count_as_now() {
 }
 
 #[test]
+fn an_agent_never_recalls_the_memories_of_another() {
+    checks_rule!("memories-are-private");
+    let mut index = index();
+    put(&mut index, Memory::new(&"ada".into(), "The key is under the mat", None));
+    assert_eq!(asked(&index, &Viewer::Agent("ada".into()), "key", 0).len(), 1);
+    assert!(asked(&index, &Viewer::Agent("bob".into()), "key", 0).is_empty());
+}
+
+#[test]
 fn hybrid_recall_is_better_than_meaning_alone_and_words_alone() {
+    checks_rule!("recall-is-by-meaning-and-words");
     let mut index = index();
     let lines = include_str!("../../../fixtures/questions.tsv").lines();
     let pairs: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once('\t')).collect();

@@ -67,7 +67,12 @@ impl Keyboard {
     /// follow any other closely, so that no word decides.
     pub(super) fn may_decide(self, focused: Option<Id>, writes_character: bool, now_secs: f64) -> bool {
         let last = if writes_character { self.character_secs } else { self.text_secs };
-        self.is_chosen(focused) && !is_recent(last, now_secs)
+        if is_recent(last, now_secs) {
+            // A key within a second of typing decides nothing.
+            rule!("keys-after-typing-decide-nothing");
+            return false;
+        }
+        self.is_chosen(focused)
     }
 }
 
@@ -165,6 +170,7 @@ mod tests {
 
     #[test]
     fn a_key_decides_only_where_it_was_chosen_and_not_after_typing() {
+        checks_rule!("keys-after-typing-decide-nothing");
         let (card, room) = (Id::new("card"), Id::new("room"));
         let chosen = Keyboard { chosen: Some(card), ..Keyboard::default() };
         let may_decide = |keyboard: Keyboard, focused, now_secs| keyboard.may_decide(focused, true, now_secs);

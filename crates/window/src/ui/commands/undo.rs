@@ -187,6 +187,8 @@ impl History {
                     self.stopped = None;
                 }
                 _ => {
+                    // A step that cannot be undone stops the undo and says why; no older step is undone in its place.
+                    rule!("undo-stops-at-what-cannot-be-undone");
                     self.stopped = Some((step.number, now_secs));
                     let before = self.done.iter().rev().skip(1).find(|step| cannot(step).is_none());
                     let before = before.map(|step| step.label.clone());

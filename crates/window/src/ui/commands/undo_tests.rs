@@ -63,6 +63,7 @@ fn changes_are_undone_last_first_and_redone() {
 
 #[test]
 fn a_step_that_cannot_be_undone_stops_the_undo_and_names_the_one_before() {
+    checks_rule!("undo-stops-at-what-cannot-be-undone");
     let mut history = History::default();
     history.note(Step { label: "Move House rules".into(), ..step(&[(1.0, &[0.0])]) });
     for label in ["Give Ada a task", "Give Bram a task"] {

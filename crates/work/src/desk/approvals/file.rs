@@ -183,6 +183,8 @@ fn answer(
         return Err(Problem::error(APPROVALS_FILE, what, issue.code.remedy()).at_line(Some(file.position(issue.at).0)));
     }
     if let Some(key) = asked.first_difference(task) {
+        // A mark only counts if the task still says word for word what was asked.
+        rule!("marks-on-edited-approvals-are-ignored");
         let what = format!("the {key} of {:?} was edited; the mark is ignored", task.id);
         return Err(problem(what, "remove the task to be asked again, or answer in the window"));
     }
@@ -196,6 +198,8 @@ fn answer(
         problem(what, "write once, task, always, or a time such as: until 18:00, or remove the line")
     })?;
     let filled = asked.fills.iter().filter_map(|name| Some((name.clone(), value(&format!("{}{name}", keys::FILL))?)));
+    // A person answers an approval in its file with `[x]` to allow it or `[-]` to refuse it.
+    rule!("a-mark-in-the-file-answers");
     Ok(Some(MarkedAnswer {
         id: task.id.clone(),
         line,

@@ -125,6 +125,7 @@ fn a_task_that_is_not_read_as_one_is_named_and_not_written_again() {
 
 #[test]
 fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
+    checks_rule!("a-mark-in-the-file-answers");
     let one = asked("7-1-0-abcd", "x");
     let text = written(&[&one]);
     for (mark, allow) in [("[x]", true), ("[X]", true), ("x", true), ("[-]", false), ("-", false)] {
@@ -156,6 +157,7 @@ fn a_mark_is_a_decision_with_an_optional_scope_and_comment() {
 
 #[test]
 fn marks_on_edited_or_unknown_questions_are_rejected() {
+    checks_rule!("marks-on-edited-approvals-are-ignored");
     let (one, two) = (asked("7-1-0-abcd", "one"), asked("8-1-0-abcd", "two"));
     let text = marked(&written(&[&one, &two]), &one.id, "[x]");
     let refused = |text: &str, told: &str| {

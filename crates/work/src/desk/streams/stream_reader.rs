@@ -104,6 +104,8 @@ impl StreamPosition {
                 return Some(new);
             }
             if let Some(left) = self.passed_over.get_mut(&hash).filter(|_| is_old) {
+                // Each line of a stream reaches an agent once, even if the file is cut, rotated or edited.
+                rule!("each-message-arrives-once");
                 *left -= 1;
                 self.passed_over.retain(|_, left| *left > 0);
             }

@@ -59,6 +59,7 @@ fn an_invalid_line_is_reported_and_the_others_are_delivered() {
 
 #[test]
 fn a_truncated_rotated_or_edited_stream_delivers_only_new_lines() {
+    checks_rule!("each-message-arrives-once");
     let mut place = StreamPosition::default();
     let text = line("one") + &line("two") + &line("two");
     all(&mut place, &text);

@@ -104,6 +104,7 @@ fn hostile_lines() -> Vec<(&'static str, String)> {
 
 #[test]
 fn hostile_lines_need_approval_under_any_list() {
+    checks_rule!("commands-need-a-rule-or-approval");
     let lines = hostile_lines();
     assert!(lines.len() >= 600, "{}", lines.len());
     for (name, rules) in lists() {
@@ -169,6 +170,7 @@ proptest! {
 
 #[test]
 fn rules_hold_in_the_folder_for_which_they_were_given() {
+    checks_rule!("command-rules-hold-in-one-folder");
     let rules = rules_of(
         "npm test: true\nls: true\ngit status: true\nrm: false\nweb/:\n  npm run build: true\n  make test: true\n",
     );
@@ -217,6 +219,7 @@ fn expressions_forbid_in_every_spelling() {
 
 #[test]
 fn what_forbids_and_cannot_be_read_forbids_as_strictly_as_it_could_have_been_meant() {
+    checks_rule!("unreadable-denials-deny-what-they-could-mean");
     let verdict = |rules: &str, line: &str| judge(line, Some(""), &CommandRules::parse(rules).0).verdict;
     for (rules, line) in [
         ("ls: true\n'/^(rm|ls)(?=\\s)/': false\n", "ls x"),
@@ -272,6 +275,7 @@ fn patterns_are_only_offered_for_programs_that_only_read() {
 
 #[test]
 fn denied_commands_are_denied_anywhere_in_a_command_line() {
+    checks_rule!("forbidden-commands-are-forbidden-anywhere");
     let rules = rules_of("ls: true\nrm -rf: false\ncurl: false\ngit push: false");
     for line in [
         "rm -rf x",
@@ -307,6 +311,7 @@ fn denied_commands_are_denied_anywhere_in_a_command_line() {
 
 #[test]
 fn an_unreadable_file_allows_nothing_and_is_reported() {
+    checks_rule!("unreadable-command-rules-allow-nothing");
     for text in ["- ls\n", "ls: [", "ls; rm: true\n", "ls: perhaps\n", "'': true\n", "'*': true\n", "12\n"] {
         let (rules, problems) = CommandRules::parse(text);
         assert!(!problems.is_empty(), "{text:?}");

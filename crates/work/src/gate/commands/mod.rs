@@ -54,6 +54,8 @@ impl CommandVerdict {
 pub fn judge(line: &str, folder: Option<&str>, rules: &CommandRules) -> CommandVerdict {
     let command = Command::parse(line);
     if let Some(rule) = forbidden_by(line, &command, rules, 0) {
+        // What a rule forbids is forbidden anywhere in a command line.
+        rule!("forbidden-commands-are-forbidden-anywhere");
         return CommandVerdict {
             verdict: Verdict::Deny,
             why: format!("the rule {rule:?} of {ALLOWLIST_FILE} forbids it"),
@@ -82,10 +84,16 @@ pub fn judge(line: &str, folder: Option<&str>, rules: &CommandRules) -> CommandV
         }
         return CommandVerdict::ask(match rules.allowing_elsewhere(words) {
             Some((rule, holds_in)) => {
+                // A rule for a command holds at the top of the workspace, or in the folder that it names.
+                rule!("command-rules-hold-in-one-folder");
                 let holds_in = if holds_in.is_empty() { "the top of the workspace" } else { holds_in };
                 format!("the rule {:?} of {ALLOWLIST_FILE} holds in {holds_in} only", words::join(rule))
             }
-            None => format!("no rule of {ALLOWLIST_FILE} allows it"),
+            None => {
+                // A command that no rule of the workspace allows needs your approval.
+                rule!("commands-need-a-rule-or-approval");
+                format!("no rule of {ALLOWLIST_FILE} allows it")
+            }
         });
     };
     if words.len() > 1 && rules.is_exact(rule, words) {

@@ -112,6 +112,8 @@ impl CommandRules {
                 return (rules, vec![problem(what, "write one command per line, like: docker ps: true")]);
             }
             Err(error) => {
+                // While the list of allowed commands cannot be read, every command needs your approval.
+                rule!("unreadable-command-rules-allow-nothing");
                 rules.is_unread = true;
                 rules.add_readable_denials(text);
                 let what = format!("it cannot be read: {error}; until then every command needs approval");
@@ -194,6 +196,8 @@ impl CommandRules {
 
     /// Adds the widest rules that an unreadable one could mean: every program that it could name, or any command.
     fn add_as_strictly_as_meant(&mut self, pattern: &str, says: RuleEffect) {
+        // A rule that forbids and cannot be read forbids every program that it could mean.
+        rule!("unreadable-denials-deny-what-they-could-mean");
         let programs: Vec<String> = match DenyExpression::parse(pattern) {
             Some(_) => programs_meant(pattern).unwrap_or_default(),
             None => {

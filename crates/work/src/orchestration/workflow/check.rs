@@ -117,6 +117,8 @@ impl<'a> Checker<'a> {
     /// Reports a cycle; returns whether there is none.
     fn cycle(&mut self) -> bool {
         let Some(cycle) = self.graph.cycle() else { return true };
+        // A workflow whose steps wait for each other in a circle is reported with the circle, and does not start.
+        rule!("workflows-have-no-circles");
         let steps = &self.workflow.steps;
         let mut named: Vec<&str> = cycle.iter().rev().map(|at| steps[*at].id.as_str()).collect();
         named.extend(named.first().copied());

@@ -73,6 +73,7 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
 
 #[test]
 fn a_cycle_is_shown_as_a_path() {
+    checks_rule!("workflows-have-no-circles");
     let steps = "  - { id: x, agent: a, prompt: go, depends_on: [z] }\n  - { id: y, agent: a, prompt: go, depends_on: [x] }\n  - { id: z, agent: a, prompt: go, depends_on: [y] }\n";
     let told = told(steps);
     let paths = ["x → y → z → x", "y → z → x → y", "z → x → y → z"];
