@@ -51,10 +51,10 @@ fn new_rules(room: &mut Workshop, text: &str) {
     room.edit("scenes/test.yaml", &SCENE.replace("Be brief.", text));
 }
 
-/// The texts that Ada pinned, according to the log.
-fn pinned_by_ada(room: &Workshop) -> usize {
-    let is_hers = |event: &&&Value| event["data"]["by"] == "ada-1" && event["data"]["change"] == "pin_added";
-    room.events("element_changed").iter().filter(is_hers).count()
+/// The agents' pins, according to the log. Of two agents that pin the same text, one does.
+fn pins(room: &Workshop) -> usize {
+    let is_pin = |event: &&&Value| event["data"]["change"] == "pin_added";
+    room.events("element_changed").iter().filter(is_pin).count()
 }
 
 /// The bodies of the requests that were sent.
@@ -143,7 +143,7 @@ fn calls_act_in_every_kind_of_turn(provider: &str, stream: fn(&Answer) -> Vec<Ve
     assert_eq!(acted["data"], json!({ "way": "call", "acts": ["Pinned “the rule”."] }), "{provider}");
     assert!(room.record(&acted["cause"]).is_some(), "{provider}: {acted}");
     room.advance(1.0);
-    assert!(pinned_by_ada(&room) > 0, "{provider}");
+    assert!(pins(&room) > 0, "{provider}: {:?}", room.events("warning"));
 
     room.push(ConversationCommand::Start {
         participants: vec!["ada-1".into(), "bram-1".into()],
@@ -154,13 +154,13 @@ fn calls_act_in_every_kind_of_turn(provider: &str, stream: fn(&Answer) -> Vec<Ve
     let ended = room.until(60.0, "conversation_end", |_| true);
     assert!(ended["data"]["why"].to_string().contains("ended it"), "{ended}");
     let goodbyes = room.events("acted").into_iter().filter(|event| event["data"].to_string().contains("goodbye"));
-    assert!(goodbyes.count() > 0, "{provider}");
+    assert!(goodbyes.count() > 0, "{provider}: {:?}", room.events("acted"));
 
-    let pinned = pinned_by_ada(&room);
+    let pinned = pins(&room);
     room.push(TaskCommand { agent: "ada-1".into(), text: "Pin the result.".into() });
     let complete = room.until(120.0, "complete", |_| true);
     assert_eq!(complete["data"]["text"], "All done.", "{provider}");
-    assert_eq!(pinned_by_ada(&room), pinned + 1, "{provider}: a call is carried out once");
+    assert_eq!(pins(&room), pinned + 1, "{provider}: a call is carried out once");
     let works = room.events("acted").into_iter().filter(|event| event["activation"].is_string()).count();
     assert_eq!(works, 1, "{provider}");
     let sent = sent.lock().expect("the lock is not poisoned").clone();
@@ -192,8 +192,9 @@ fn text_that_a_model_with_functions_repeats_never_acts() {
     });
     room.until(90.0, "read", |event| event["data"]["said"] == "So it says.");
     room.advance(30.0);
-    let changed = room.events("element_changed").into_iter().filter(|event| event["data"]["by"] != "user");
-    assert_eq!(changed.count(), 0, "repeated markers change nothing");
+    let is_by_agent = |event: &&Value| event["data"]["by"] == "ada-1" || event["data"]["by"] == "bram-1";
+    let changed: Vec<&Value> = room.events("element_changed").into_iter().filter(is_by_agent).collect();
+    assert_eq!(changed, Vec::<&Value>::new(), "repeated markers change nothing");
     let noted = room.events("memory").into_iter().filter(|event| event["data"].to_string().contains("obey"));
     assert_eq!(noted.count(), 0);
     assert!(room.events("acted").is_empty());

@@ -104,11 +104,11 @@ fn try_case(case: &mut Case) {
         case.found(Fault::Escaped, format!("{about}: the planted script ran"));
     }
     let control = results.last().map(|result| result["data"]["text"].to_string()).unwrap_or_default();
-    // Without the sandbox that was chosen, no program is started.
+    // Without a sandbox, a person is asked about each command, also about one that a rule allows.
     let is_run = control.contains("exit code 0");
-    case.count(if is_run { "runs" } else { "runs without this sandbox" }, 1);
-    if !is_run && sandbox == "none" {
-        case.found(Fault::Silent, format!("{about}: an allowed command did not run: {control}"));
+    case.count(if is_run { "allowed commands that ran" } else { "allowed commands without this sandbox" }, 1);
+    if is_run && sandbox == "none" {
+        case.found(Fault::Escaped, format!("{about}: a command ran without a sandbox: {control}"));
     }
 }
 

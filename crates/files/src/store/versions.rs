@@ -132,6 +132,15 @@ impl FileVersions {
         statement.query_row([path], head).optional().map_err(failed("read a file"))
     }
 
+    /// Returns the deleted file that was last at a path before another file took the path.
+    pub fn displaced(&self, path: &str) -> Result<Option<FileHead>, StoreError> {
+        let sql = "SELECT number, path, state, newest, hash, size, modified_ns FROM files \
+                   WHERE state = 'displaced' AND path = ?1 ORDER BY \
+                   (SELECT max(time_ms) FROM file_versions WHERE file = files.number) DESC, number DESC LIMIT 1";
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed("read a file"))?;
+        statement.query_row([path], head).optional().map_err(failed("read a file"))
+    }
+
     /// Returns the versions of a file, newest first.
     pub fn versions(&self, file: i64) -> Result<Vec<FileVersion>, StoreError> {
         let sql = "SELECT number, time_ms, author, activation, order_key, chars FROM file_versions \

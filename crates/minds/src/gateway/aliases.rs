@@ -285,7 +285,8 @@ mod tests {
             // Where the workspace's own provider is a coding agent, every other name is a command line of one.
             ("/bin/sh -c true", &agent, acp, "acp:/bin/sh -c true", "acp//bin/sh -c true"),
             ("/bin/sh -c true", &named, acp, "acp:/bin/sh -c true", "acp//bin/sh -c true"),
-            ("ACP:claude", &named, acp, "acp:ACP:claude", "acp/ACP:claude"),
+            ("ACP:claude", &named, acp, "acp:other", "acp/other"),
+            ("ACP:aider", &named, acp, "acp:ACP:aider", "acp/ACP:aider"),
             ("gemini-pro", &agent, acp, "acp:gemini-pro", "acp/gemini-pro"),
             // The workspace's own model answers for all agents, by whichever name.
             ("", &agent, acp, "acp:gemini", acp),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::attribute_reports::AttributesPutBack;
+use super::followed_trust::{TrustCommand, TrustTraffic};
 use super::keys::Environment;
 use super::live_replies::LiveText;
 use super::mcp::McpCommand;
@@ -18,7 +19,6 @@ use super::request_queue::InFlight;
 use super::server_traffic::ServerTraffic;
 use super::settings::Terms;
 use super::slack::{SlackCommand, SlackTraffic};
-use super::trust_following::{TrustCommand, TrustTraffic};
 use super::web::WebCommand;
 use super::worker::{SendError, SimulatedFactories, Worker};
 use super::worker_call::{BridgedCall, CallTraffic};

@@ -3,6 +3,7 @@
 use crossbeam_channel::Sender;
 
 use super::attribute_reports::AttributesPutBack;
+use super::followed_trust::TrustCommand;
 use super::keys::Environment;
 use super::live_replies::LiveCall;
 use super::mcp::{McpCommand, McpEvent};
@@ -10,7 +11,6 @@ use super::programs::{ProgramCommand, ProgramEnded};
 use super::provider::ProviderRequest;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent};
-use super::trust_following::TrustCommand;
 use super::web::{WebAnswered, WebCommand};
 use crate::base::{Id, RequestId};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};

@@ -34,6 +34,7 @@ mod dispatch_tests;
 pub mod embedding;
 pub mod exchanges;
 pub mod failure;
+mod followed_trust;
 pub mod gemini;
 pub mod genai_client;
 mod git_protection;

@@ -16,6 +16,7 @@ use super::acp::AgentPool;
 use super::attribute_reports::PutBackListener;
 use super::cooldowns::Cooldowns;
 use super::failure::{CallTarget, failure};
+use super::followed_trust::{FollowedTrust, TrustCommand};
 use super::keys::{Environment, FilesStamp, Keys};
 use super::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpStatus, Pool};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
@@ -25,7 +26,6 @@ use super::provider::{ErrorCause, ProviderError, ProviderRequest, SimulatedAnswe
 use super::retry::Attempts;
 use super::settings::{Choice, Terms};
 use super::slack::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackWork};
-use super::trust_following::{FollowedTrust, TrustCommand};
 use super::vendor_call::{Call, answer};
 use super::web::{WebAnswered, WebCommand};
 use crate::base::{Problem, RequestId};

@@ -46,6 +46,10 @@ pub fn below(text: &str) -> &str {
 
 /// The text between the fences and the text below them; `None` if there is no front matter.
 pub fn fenced(text: &str) -> Result<Option<(&str, &str)>, FrontMatterError> {
+    if text.starts_with('\u{feff}') {
+        // The one mark that a file may begin with is not in a normalised text.
+        return Ok(None);
+    }
     let not_closed = |error: NotClosed| FrontMatterError { what: error.to_string(), line: Some(1) };
     let places = find(text).map_err(not_closed)?;
     Ok(places.map(|Places { yaml, body }| (&text[yaml], text[body].trim_start_matches('\n'))))

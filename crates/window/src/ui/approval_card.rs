@@ -7,13 +7,12 @@
 use std::time::Duration;
 
 use egui::{
-    Align, Button, CornerRadius, Id as WidgetId, Label, Layout, Margin, Painter, Rect, RichText, ScrollArea, Sense,
-    StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align, Button, CornerRadius, Id as WidgetId, Label, Layout, Margin, Painter, Rect, ScrollArea, Sense, StrokeKind,
+    Ui, WidgetInfo, WidgetType, vec2,
 };
 
 use super::{approval_preview, approval_reader, texts};
 use crate::base::{AllowScope, TimeLimit};
-use crate::gate::RiskLevel;
 use crate::kernel::ApprovalId;
 use crate::ui::commands::{RoomAct, WindowCommand, keyboard, keys};
 use crate::ui::server_form::{FormValues, form_ui};
@@ -185,7 +184,7 @@ fn head_ui(
 ) -> bool {
     let size = vec2(ui.available_width(), height);
     let sentences = |ui: &mut Ui| {
-        approval_preview::part(ui, "head", height, |ui| sentences_ui(ui, cx, question, agent_name));
+        approval_preview::part(ui, "head", height, |ui| approval_preview::sentences_ui(ui, cx, question, agent_name));
     };
     let head = ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
         line_parts(ui, "head", sentences, |ui| {
@@ -200,21 +199,6 @@ fn head_ui(
         })
     });
     head.inner
-}
-
-/// Draws who wants what, its risk and why it needs approval.
-pub(super) fn sentences_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, agent_name: &str) {
-    let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
-    ui.add(Label::new(sentence).wrap());
-    // The risk comes first, so that it is visible without scrolling.
-    let is_risky = question.approval.risk.level == RiskLevel::High;
-    let is_risky = is_risky || !question.approval.secret_warning().is_empty();
-    let colour = if is_risky { cx.theme.bad } else { cx.theme.text };
-    let details =
-        [small(question.approval.warning(), cx.theme).color(colour), small(question.approval.reason(), cx.theme)];
-    for detail in details.into_iter().filter(|detail| !detail.is_empty()) {
-        ui.add(Label::new(detail).wrap());
-    }
 }
 
 /// Draws the buttons for other waiting approvals.

@@ -6,7 +6,7 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::base::ActivationKey;
-use crate::gate::Risk;
+use crate::gate::{Risk, RiskLevel};
 use crate::gateway::mcp::McpElicitation;
 use crate::kernel::KernelCommand;
 use crate::tools::Preview;

@@ -1,4 +1,4 @@
-//! The preview on the approval card: everything that would happen, of which nothing is cut. Long texts are shown page by
+//! What an approval says, and its preview: everything that would happen, of which nothing is cut. Long texts are shown page by
 //! page, so that a frame lays out only a part of them.
 
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use egui::{
 };
 
 use super::texts;
+use crate::gate::RiskLevel;
 use crate::tools::preview_lines::CONTINUATION;
 use crate::tools::{Preview, PreviewLine, PreviewLineKind};
 use crate::ui::ViewerContext;
@@ -27,6 +28,21 @@ pub(super) const MARGIN: f32 = 4.0;
 struct Lines {
     of: Arc<Preview>,
     lines: Arc<Vec<PreviewLine>>,
+}
+
+/// Draws who wants what, its risk and why it needs approval.
+pub(super) fn sentences_ui(ui: &mut Ui, cx: &ViewerContext<'_>, question: &QuestionView, agent_name: &str) {
+    let sentence = RichText::new(question.approval.sentence(agent_name)).strong().color(cx.theme.text);
+    ui.add(Label::new(sentence).wrap());
+    // The risk comes first, so that it is visible without scrolling.
+    let is_risky = question.approval.risk.level == RiskLevel::High;
+    let is_risky = is_risky || !question.approval.secret_warning().is_empty();
+    let colour = if is_risky { cx.theme.bad } else { cx.theme.text };
+    let details =
+        [small(question.approval.warning(), cx.theme).color(colour), small(question.approval.reason(), cx.theme)];
+    for detail in details.into_iter().filter(|detail| !detail.is_empty()) {
+        ui.add(Label::new(detail).wrap());
+    }
 }
 
 /// Draws the preview of the effect; `page` is the index of the shown page.

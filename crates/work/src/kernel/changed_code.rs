@@ -3,8 +3,8 @@
 use super::activation::{Call, CallProgress};
 use super::core::Kernel;
 use crate::base::ActivationKey;
-use crate::gate::commands::{self, CommandCode};
-use crate::gate::{CommandRules, Decision, TouchEffect, TouchKind, ask_rules};
+use crate::gate::commands::{self, ALLOWLIST_FILE, CommandCode};
+use crate::gate::{AskRule, AskSource, CommandRules, Decision, TouchEffect, TouchKind, ask_rules};
 use crate::gateway::{CodeCheck, SeenCode};
 use crate::tools::{COMMANDS, OWN_TOOLS, ToolPlan};
 
@@ -29,13 +29,27 @@ pub(super) fn code_of(plan: &ToolPlan, rules: &CommandRules) -> CodeCheck {
     check
 }
 
+/// Whether a call starts a tool that finds the sources of its project by itself.
+fn runs_sources(plan: &ToolPlan) -> bool {
+    let sources = |target: &str, folder: &str| !CommandCode::of_line(target, folder).sources.is_empty();
+    plan.touches.iter().any(|touch| match &touch.becomes {
+        TouchEffect::RunsIn { folder } => touch.kind == TouchKind::PROCESS_RUN && sources(&touch.target, folder),
+        _ => false,
+    })
+}
+
 impl Kernel {
     /// The decision about a call whose command would run files that changed: each change needs approval, unless a person
     /// just allowed the call.
     pub(super) fn with_changed_code(&self, decision: Decision, call: &Call, plan: Option<&ToolPlan>) -> Decision {
         let Some((seen, plan)) = call.code.as_deref().zip(plan).filter(|_| !call.is_allowed) else { return decision };
         let target = plan.touches.first().map_or("", |touch| &touch.target);
-        let changes = self.known_code.changes(seen, target);
+        let mut changes = self.known_code.changes(seen, target);
+        if !changes.is_empty() && decision == Decision::Allow && runs_sources(plan) {
+            let why = format!("a rule with `edited` in {ALLOWLIST_FILE} would run changed sources without asking");
+            let source = AskSource::EachTime { why };
+            changes.push(AskRule { source, kind: TouchKind::PROCESS_RUN, target: target.to_owned() });
+        }
         let mut rules = match decision {
             Decision::Deny { .. } => return decision,
             _ if changes.is_empty() => return decision,

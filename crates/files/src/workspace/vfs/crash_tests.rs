@@ -275,3 +275,28 @@ fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
         assert_eq!(told.len(), 1 + usize::from(is_apart), "{told:?}");
     }
 }
+
+#[test]
+fn a_deleted_file_has_its_history_back_once_another_one_has_left_its_path() {
+    for killed in [None].into_iter().chain(STEPS.map(Some)) {
+        let mut fixture = FileWorkspace::new(&[("notes/a.md", "of a"), ("notes/b.md", "of b"), ("notes/c.md", "of c")]);
+        let mut done = |operation| fixture.run("ada", operation).expect("it can be done");
+        done(rename("notes/a.md", "notes/x.md"));
+        done(delete("notes/x.md"));
+        done(rename("notes/c.md", "notes/x.md"));
+        done(delete("notes/x.md"));
+        done(rename("notes/b.md", "notes/x.md"));
+        let back = order("the last", "ada", rename("notes/x.md", "notes/b.md"));
+        let mut fixture = match killed {
+            Some(step) => killed_at(fixture, &back, step),
+            None => fixture,
+        };
+        fixture.files.execute(&back).result.expect("it can be done, also again");
+        assert_eq!(fixture.on_disk("notes/b.md").as_deref(), Some("of b"));
+        fixture.run("ada", restore("notes/x.md", 1)).expect("the file that was deleted last is found again");
+        assert_eq!(fixture.on_disk("notes/x.md").as_deref(), Some("of c"), "{killed:?}");
+        let mut fixture = fixture.reopen();
+        assert_eq!(fixture.history("notes/x.md").first(), Some(&version(1, OUTSIDE, "of c")), "{killed:?}");
+        fixture.run("ada", restore("notes/x.md", 1)).expect("also after the workspace was opened again");
+    }
+}

@@ -60,7 +60,27 @@ enum PendingChange {
         before: u64,
         head: FileHead,
         displaced: Option<i64>,
+        /// The deleted file that gets its path back, because the renamed file leaves it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        readmitted: Option<i64>,
     },
+}
+
+/// The deleted files whose paths change with a rename: the one whose path is taken, and the one that gets the path back
+/// which becomes free.
+#[derive(Clone, Copy, Default)]
+struct MovedPaths {
+    displaced: Option<i64>,
+    readmitted: Option<i64>,
+}
+
+impl MovedPaths {
+    /// Gives all files the paths that they had before; `head` is that of the renamed file.
+    fn take_back(self, changes: &FileChanges<'_>, head: &FileHead) -> Result<(), StoreError> {
+        self.readmitted.map_or(Ok(()), |file| changes.displace(file))?;
+        changes.set_head(head)?;
+        self.displaced.map_or(Ok(()), |file| changes.restore_path(file))
+    }
 }
 
 impl Executor {
@@ -260,7 +280,7 @@ impl Executor {
         self.reached(LastStep::Recorded);
         let taken = self.root.take_away(path, &beside_name(&order.key), head.hash);
         if !matches!(taken, Ok(Replacement::Replaced)) {
-            self.take_back(order, step, &head, None)?;
+            self.take_back(order, step, &head, MovedPaths::default())?;
             let changed =
                 || invalid_request(format!("'{path}' was just changed; check it again before you delete it."));
             return Err(taken.map_or_else(|trouble| path_failure(path, &trouble), |_| changed()));
@@ -299,6 +319,9 @@ impl Executor {
         self.record_external_text(from, &text, &found, Some(order)).map_err(|error| history(&error))?;
         let head = self.head_of(from)?;
         let displaced = self.heads.get(to.as_str()).map(|gone| gone.file);
+        // Its history must be found again, so that its deletion can be undone.
+        let readmitted = self.versions.displaced(from.as_str()).map_err(|error| history(&error))?;
+        let paths = MovedPaths { displaced, readmitted: readmitted.as_ref().map(|head| head.file) };
         let moved = FileHead { path: to.as_str().to_owned(), ..head.clone() };
         let done = FileResult::Renamed { from: from.as_str().to_owned(), to: to.as_str().to_owned(), content: None };
         let answer = FileAnswer::Changed { done, conflict_with: self.readers.others(from.as_str(), &order.author) };
@@ -309,20 +332,25 @@ impl Executor {
             before: head.hash,
             head: head.clone(),
             displaced,
+            readmitted: paths.readmitted,
         };
         let recorded = self.versions.change(Durability::Power, |changes| {
             displaced.map_or(Ok(()), |file| changes.displace(file))?;
             changes.set_head(&moved)?;
+            paths.readmitted.map_or(Ok(()), |file| changes.restore_path(file))?;
             keep(changes, order, what, &answer, &step)
         });
         let step = recorded.map_err(|error| history(&error))?;
         self.reached(LastStep::Recorded);
         if let Err(trouble) = self.root.rename(from, to) {
-            self.take_back(order, step, &head, displaced)?;
+            self.take_back(order, step, &head, paths)?;
             return Err(path_failure(to, &trouble));
         }
         self.reached(LastStep::InPlace);
-        self.heads.remove(from.as_str());
+        match readmitted {
+            Some(head) => drop(self.heads.insert(from.as_str().to_owned(), FileHead { is_there: false, ..head })),
+            None => drop(self.heads.remove(from.as_str())),
+        }
         self.complete_change(step, &moved, None);
         self.index.forget(from.as_str());
         self.note_changed(from.as_str());
@@ -451,13 +479,12 @@ impl Executor {
         order: &FileOrder,
         step: i64,
         head: &FileHead,
-        displaced: Option<i64>,
+        paths: MovedPaths,
     ) -> Result<(), FileFailure> {
         let taken_back = self.versions.change(Durability::Process, |changes| {
             changes.end_step(step)?;
             changes.delete_answer(&order.key)?;
-            changes.set_head(head)?;
-            displaced.map_or(Ok(()), |file| changes.restore_path(file))
+            paths.take_back(changes, head)
         });
         taken_back.map_err(|error| history(&error))
     }
@@ -562,10 +589,9 @@ fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreErro
             changes.delete_answer(key)?;
             changes.set_head(head)
         }
-        PendingChange::Rename { key, head, displaced, .. } => {
+        PendingChange::Rename { key, head, displaced, readmitted, .. } => {
             changes.delete_answer(key)?;
-            changes.set_head(head)?;
-            displaced.map_or(Ok(()), |file| changes.restore_path(file))
+            MovedPaths { displaced: *displaced, readmitted: *readmitted }.take_back(changes, head)
         }
     }
 }

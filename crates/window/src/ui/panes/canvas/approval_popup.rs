@@ -11,7 +11,7 @@ use crate::view::pick::RoomObject;
 use crate::view::theme::{APPROVAL, LINE, SPACE};
 
 /// Heights of the card's parts on the canvas: the request with its risk, and the preview of its effect.
-pub const CARD: CardSize = CardSize { head: 116.0, preview: 96.0 };
+pub const CARD: CardSize = CardSize { head: 104.0, preview: 84.0 };
 /// Offset from an agent's position to its raised hand, in world units.
 const HAND_UNITS: [f32; 2] = [22.0, 46.0];
 /// Distance between the hand and the card.
