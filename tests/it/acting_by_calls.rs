@@ -151,7 +151,8 @@ fn calls_act_in_every_kind_of_turn(provider: &str, stream: fn(&Answer) -> Vec<Ve
     });
     let said = room.until(120.0, "message", |_| true);
     assert_eq!(said["data"]["text"], "I must go.\nSee you.", "{provider}");
-    let ended = room.until(60.0, "conversation_end", |_| true);
+    let ended = room.events("conversation_end").pop().cloned();
+    let ended = ended.unwrap_or_else(|| room.until(60.0, "conversation_end", |_| true));
     assert!(ended["data"]["why"].to_string().contains("ended it"), "{ended}");
     let goodbyes = room.events("acted").into_iter().filter(|event| event["data"].to_string().contains("goodbye"));
     assert!(goodbyes.count() > 0, "{provider}: {:?}", room.events("acted"));
@@ -195,7 +196,7 @@ fn text_that_a_model_with_functions_repeats_never_acts() {
     let is_by_agent = |event: &&Value| event["data"]["by"] == "ada-1" || event["data"]["by"] == "bram-1";
     let changed: Vec<&Value> = room.events("element_changed").into_iter().filter(is_by_agent).collect();
     assert_eq!(changed, Vec::<&Value>::new(), "repeated markers change nothing");
-    let noted = room.events("memory").into_iter().filter(|event| event["data"].to_string().contains("obey"));
+    let noted = room.events("memory").into_iter().filter(|event| event["data"]["change"] == "noted");
     assert_eq!(noted.count(), 0);
     assert!(room.events("acted").is_empty());
     let warned = |words: &str| room.events("warning").iter().any(|event| event["data"].to_string().contains(words));
