@@ -60,7 +60,7 @@ impl Launch {
     }
 
     /// Starts it as this user, with the group of the same number.
-    pub fn as_user(mut self, user: u32) -> Self {
+    pub fn run_by(mut self, user: u32) -> Self {
         self.command.uid(user).gid(user);
         self
     }

@@ -75,7 +75,7 @@ fn try_case(case: &mut Case) {
     let launch = case.launch(&RUN).env("WORKSHOP_SANDBOX", sandbox);
     let launch = match user {
         Some(user) => match give_to(case.folder(), user) {
-            Ok(()) => launch.as_user(user),
+            Ok(()) => launch.run_by(user),
             Err(error) => return case.found(Fault::Silent, format!("{about}: {error}")),
         },
         None => launch,
