@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::message::{CallEnd, PromptMessage, Role};
-use super::tests::{ADA, IDEAS, MindRoom, NEWS, read, room};
+use super::tests::{ADA, IDEAS, MindRoom, NEWS, feedback, pinned, read, room};
 use super::{
-    ActMode, FailureKind, Feedback, MindSettings, ModelFailure, ModelRequest, PendingRequests, Session, ToolModel,
-    ToolModels, ToolSupport, WorkReplied, WorkReply, task_words,
+    ActMode, FailureKind, MindSettings, ModelFailure, ModelRequest, PendingRequests, Session, ToolModel, ToolModels,
+    ToolSupport, WorkReplied, WorkReply, task_words,
 };
-use crate::element::{ElementEdit, PinAct};
 use crate::log::EventLog;
 use crate::log::events::{ActWay, Acted, Warning};
 use crate::memory::Memory;
@@ -29,21 +28,6 @@ fn calling_room() -> MindRoom {
 
 fn names(request: &ModelRequest) -> Vec<&str> {
     request.tools.iter().map(|tool| tool.name.as_str()).collect()
-}
-
-fn feedback(room: &MindRoom) -> String {
-    room.get::<Feedback>(ADA).lines().join("\n")
-}
-
-/// The pinned texts.
-fn pinned(room: &mut MindRoom) -> Vec<String> {
-    let edits = room.take::<ElementEdit>().into_iter();
-    edits
-        .filter_map(|edit| match edit.act.read() {
-            Some(PinAct::AddPin { text, .. }) => Some(text),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The records of acts and the warnings since the last call.

@@ -4,27 +4,12 @@ use serde_json::json;
 
 use super::message::{PromptMessage, Role};
 use super::request::Finish;
-use super::tests::{ADA, IDEAS, MindRoom, NEWS, read, room};
-use super::{Feedback, WorkReplied, task_words};
+use super::tests::{ADA, IDEAS, MindRoom, NEWS, feedback, pinned, read, room};
+use super::{WorkReplied, task_words};
 use crate::base::RequestId;
-use crate::element::{ElementEdit, PinAct};
 use crate::memory::Memory;
 use crate::mind::ToolCall;
 use crate::simulation::ThinkOutcome;
-
-fn told(room: &MindRoom) -> String {
-    room.get::<Feedback>(ADA).lines().join("\n")
-}
-
-fn pinned(room: &mut MindRoom) -> Vec<String> {
-    let edits = room.take::<ElementEdit>().into_iter();
-    edits
-        .filter_map(|edit| match edit.act.read() {
-            Some(PinAct::AddPin { text, .. }) => Some(text),
-            _ => None,
-        })
-        .collect()
-}
 
 #[test]
 fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
@@ -34,7 +19,7 @@ fn a_reply_that_was_cut_off_is_reported_and_half_a_marker_does_nothing() {
         room.reply_that_ends(request.id, Ok(text), Finish::Length);
         assert_eq!(room.outcome(), ThinkOutcome::Said { text: text.into() }, "what was cut off is shown");
         assert_eq!(pinned(&mut room), [""; 0]);
-        let told = told(&room);
+        let told = feedback(&room);
         assert!(told.contains("limit of 400 tokens") && told.contains("was not closed"), "{told}");
         assert!(room.warnings().len() >= 2, "and it is in the log");
         let element = room.0.world().resource::<crate::element::Elements>().entity(IDEAS).expect("it should exist");
@@ -49,7 +34,7 @@ fn a_marker_in_quotation_marks_is_reported_as_text() {
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("“Noted. [PIN: Tea at four]”"));
     assert_eq!(pinned(&mut room), [""; 0]);
-    assert!(told(&room).contains("in quotation marks"), "{}", told(&room));
+    assert!(feedback(&room).contains("in quotation marks"), "{}", feedback(&room));
 }
 
 #[test]
@@ -58,7 +43,7 @@ fn markers_containing_brackets_are_carried_out_whole() {
     let request = room.ask(ADA, read(NEWS)).expect("it is new");
     room.reply(request.id, Ok("[PIN: interval [0, 1)] [PIN: a smiley :] is fine] [PIN: say [PIN: hi]]"));
     assert_eq!(pinned(&mut room), ["interval [0, 1)", "a smiley :] is fine", "say [PIN: hi]"]);
-    assert_eq!(told(&room), "");
+    assert_eq!(feedback(&room), "");
 }
 
 fn worked(room: &mut MindRoom, id: RequestId, text: &str, finish: Finish) -> super::WorkReply {
@@ -77,7 +62,7 @@ fn a_work_reply_of_markers_alone_reports_their_effects() {
     let request = room.work(2, messages);
     let reply = worked(&mut room, request.id, "[SEND to Zoe: hi]", Finish::Stop);
     assert_eq!(reply.text, "", "nothing was done");
-    assert!(told(&room).contains("nobody called “Zoe”"));
+    assert!(feedback(&room).contains("nobody called “Zoe”"));
 }
 
 #[test]

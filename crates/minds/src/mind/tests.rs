@@ -69,6 +69,22 @@ pub(super) const NEWS: ElementKey = ElementKey(1);
 pub(super) const MAIL: ElementKey = ElementKey(2);
 pub(super) const IDEAS: ElementKey = ElementKey(3);
 
+/// The remarks that Ada gets with her next prompt.
+pub(super) fn feedback(room: &MindRoom) -> String {
+    room.get::<Feedback>(ADA).lines().join("\n")
+}
+
+/// The texts that were pinned since the last call.
+pub(super) fn pinned(room: &mut MindRoom) -> Vec<String> {
+    let edits = room.take::<ElementEdit>().into_iter();
+    edits
+        .filter_map(|edit| match edit.act.read() {
+            Some(PinAct::AddPin { text, .. }) => Some(text),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Ada and Bob, a rulebook, a message board, Ada's inbox and a pinboard.
 pub(super) fn room() -> MindRoom {
     let mut app = App::new();

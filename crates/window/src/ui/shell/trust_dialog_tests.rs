@@ -153,9 +153,9 @@ fn a_decision_that_is_being_saved_cannot_be_given_twice_and_a_note_is_shown() {
 fn a_page_that_cannot_be_read_says_why_and_can_be_read_again() {
     assert!(open(TrustView::default()).query_by_label("Reading the workspace…").is_some());
     let note = TrustNote { text: "It cannot be read.".to_owned(), is_good: false };
-    let mut window = open(TrustView { note: Some(note), folder: Some("/work/other".into()), ..TrustView::default() });
+    let mut window = open(TrustView { note: Some(note), folder: Some("/rooms/other".into()), ..TrustView::default() });
     click(&mut window, "Read again");
-    assert_eq!(window.state().commands, [Command::ShowTrust(Some("/work/other".into()))]);
+    assert_eq!(window.state().commands, [Command::ShowTrust(Some("/rooms/other".into()))]);
 }
 
 #[test]
