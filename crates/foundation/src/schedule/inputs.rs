@@ -109,14 +109,18 @@ struct InputKind {
 
 /// Registers kinds of input.
 pub trait InputExt {
-    /// Admits values of `T` from its queue as tick messages.
+    /// Admits values of `T` from its queue as tick messages. Adding a kind again changes nothing.
     fn add_input<T: Input>(&mut self) -> &mut Self;
 }
 
 impl InputExt for App {
     fn add_input<T: Input>(&mut self) -> &mut Self {
         self.add_tick_message::<T>().init_resource::<InputQueue<T>>();
-        self.world_mut().resource_mut::<InputKinds>().0.push(InputKind {
+        let mut kinds = self.world_mut().resource_mut::<InputKinds>();
+        if kinds.0.iter().any(|kind| kind.name == T::KIND) {
+            return self;
+        }
+        kinds.0.push(InputKind {
             name: T::KIND,
             waits: |world| !world.resource::<InputQueue<T>>().is_empty(),
             admit: admit::<T>,

@@ -3,11 +3,12 @@
 //! The world advances in ticks of 1/30 second of simulated time. Every tick runs the phases of [`WorkshopSystems`]
 //! once, in order; within a phase, the layers run in the order of [`Layer`], so that information passes up through all
 //! layers within one tick. The driver of the world (the window or the command line) calls [`advance`]; nothing in a
-//! tick reads the wall clock.
+//! tick reads the wall clock. What comes in enters through [`inputs`], what goes out leaves through [`outside`].
 
 pub mod clock;
 pub mod date;
 pub mod inputs;
+pub mod outside;
 pub mod random;
 pub mod saved;
 
@@ -119,7 +120,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<clock::RoomPaused>()
         .init_resource::<TickMessages>()
         .init_resource::<SavedSections>();
-    app.add_plugins(inputs::plugin);
+    app.add_plugins((inputs::plugin, outside::plugin));
     app.add_input::<SetRoomPaused>();
     app.add_systems(
         Tick,
