@@ -15,6 +15,7 @@ pub(crate) mod document_calls;
 mod document_checks;
 pub mod document_runtime;
 pub(crate) mod document_tools;
+pub(crate) mod executor;
 mod file_executor;
 pub mod files;
 pub mod hand_over;
