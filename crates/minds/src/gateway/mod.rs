@@ -18,7 +18,6 @@ pub mod keys;
 pub mod limits;
 pub mod mcp;
 pub mod models;
-mod outside_traffic;
 pub mod peers;
 pub mod programs;
 pub mod providers;
@@ -63,7 +62,7 @@ pub use programs::code::source_tools::sources_found_by;
 pub use programs::process::{end_group, find_program as found_program};
 pub use programs::sandbox::attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
 pub use programs::sandbox::sandbox_detection::{HasSandbox, SandboxDetected};
-pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
+pub use programs::{ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
 pub use providers::scripted::ScriptedProvider;
 pub use requests::bridge::WorkerBridge;
 pub use requests::dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
@@ -72,16 +71,16 @@ pub use requests::health_monitor::AccessChanged;
 pub use requests::provider_trial::ProviderTrial;
 pub use requests::request_queue::RequestQueue;
 pub use requests::user_overrides::{ProviderOverride, TrialUsed};
+pub use services::external_calls::{ExternalCalls, RunningCall, SecretsToRemove};
+pub use services::server_pool::ServerPool;
 pub use services::servers::{
-    McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
-    ServerMessagesReceived,
+    McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions, ServerMessagesReceived,
 };
 pub use services::slack_systems::{SlackCalls, SlackNews};
-pub use services::worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
-pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
+pub use web::{METHODS, WebAnswer, WebAnswered, WebQuestion, check_header_name, web_address};
+pub use worker::NetworkRuntime;
 pub use worker::live_replies::{LiveCall, LiveText};
-pub use worker::worker_call::WorkerCall;
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
@@ -89,6 +88,7 @@ use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, ToolModels, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::outside::{self, NoticesExt, OutsideExt, Outsides, Wakeup};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
@@ -101,7 +101,8 @@ use models::tool_models;
 use programs::sandbox::sandbox_detection;
 use provider::SimulatedProvider;
 use requests::{dispatch, health_monitor, model_holds, saved, user_overrides, worker_events};
-use services::{attribute_notices, servers, slack_systems, trust_following, worker_calls};
+use services::server_connections::ServerConnections;
+use services::{attribute_notices, servers, slack_systems, trust_following};
 
 /// Log targets that a subscriber must leave out: genai logs servers' responses verbatim, and some servers repeat the
 /// key that they were sent.
@@ -114,8 +115,8 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>().init_resource::<ToolModels>();
-    app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<SandboxDetected>();
+    app.init_resource::<NetworkRuntime>().init_resource::<SecretsToRemove>();
+    app.init_resource::<HasSandbox>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkEnded>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
@@ -130,11 +131,13 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
     app.init_resource::<Roster>().init_resource::<AttentionSettings>();
     app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
-    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
+    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<ServerPool>();
+    app.add_outside(ServerConnections::default());
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
-    app.add_input::<AttributesPutBack>();
+    app.add_notices::<AttributesPutBack>();
+    let bridge = WorkerBridge::on(app.world().resource::<NetworkRuntime>().clone());
+    app.insert_resource(bridge);
     app.init_resource::<RequestQueue>()
-        .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
         .init_resource::<model_holds::ModelHolds>()
@@ -170,10 +173,7 @@ pub fn plugin(app: &mut App) {
             dispatch::report_surroundings.run_if(worker_events::is_live),
             trust_following::collect,
             (
-                worker_events::collect::<McpCalls>,
                 worker_events::collect::<AttributesPutBack>,
-                worker_events::collect::<ProgramCalls>,
-                worker_events::collect::<WebCalls>,
                 slack_systems::report_access.run_if(worker_events::is_live),
                 worker_events::collect::<SlackCalls>,
             )
@@ -209,9 +209,7 @@ pub fn plugin(app: &mut App) {
             dispatch::enqueue_requests,
             dispatch::admit,
             dispatch::send,
-            servers::dispatch,
-            worker_calls::dispatch::<ProgramCommand>,
-            worker_calls::dispatch::<WebCommand>,
+            servers::note_needed,
             slack_systems::dispatch,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
@@ -258,7 +256,7 @@ pub fn end_run(world: &mut World) {
 }
 
 /// Whether the next tick must wait: a simulated answer is still being computed, or the room runs at maximum speed while
-/// an answer of a vendor is pending or a cooldown has not ended. Until then, the room runs no faster than real time, so
+/// an answer from outside is pending or a cooldown has not ended. Until then, the room runs no faster than real time, so
 /// that other requests can be made meanwhile. On replay, nothing waits.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
@@ -273,9 +271,12 @@ pub fn must_wait(world: &mut World) -> bool {
             .into_iter()
             .any(|question| bridge.is_cooling_down(&question.choice.provider) && !bridge.has_sent(question.request.id))
     };
+    let others_wait = outside::awaits_real_time(world);
+    let is_early = !world.resource::<Outsides>().until_next_tick().is_zero() && !outside::has_arrived(world);
     on_bridge(world, |bridge, live| {
         bridge.receive_events(live);
-        bridge.owes_simulated() || (at_full_speed && bridge.keeps_to_wall_clock(rests))
+        let waits = is_early && bridge.is_quiet() && (rests || others_wait || bridge.awaits_real_time());
+        bridge.owes_simulated() || (at_full_speed && waits)
     })
 }
 
@@ -301,9 +302,10 @@ pub fn poll_worker(world: &mut World) {
     on_bridge(world, |bridge, live| bridge.receive_events(live));
 }
 
-/// Waits for an event of the worker, at most `timeout`; `false` if there was none.
+/// Waits for an event of the worker or another outside, at most `timeout`; `false` if there was none.
 pub fn wait_for_reply(world: &mut World, timeout: Duration) -> bool {
-    on_bridge(world, |bridge, live| bridge.wait(timeout, live))
+    let (wakeup, until_tick) = (world.resource::<Wakeup>().clone(), world.resource::<Outsides>().until_next_tick());
+    on_bridge(world, |bridge, live| bridge.wait(timeout, until_tick, &wakeup, live))
 }
 
 /// Waits until the next tick may run, at most `timeout`; `false` if it still may not. The caller then tries again, so

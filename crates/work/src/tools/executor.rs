@@ -60,6 +60,12 @@ pub trait ToolExecutor: Send + Sync + 'static {
     where
         Self: Sized;
 
+    /// Whether the clock waits for an answer about this running order.
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        let _ = key;
+        true
+    }
+
     /// Runs once in each live tick in which there are orders, before they are started: for messages to running orders.
     fn attend(
         &mut self,
@@ -145,6 +151,10 @@ impl<E: ToolExecutor> Outside for ToolOutside<E> {
 
     fn addressed_to(key: &OrderKey, answer: OrderOutcome) -> OrderOutcome {
         OrderOutcome { key: *key, ..answer }
+    }
+
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        self.0.is_awaited(key)
     }
 
     fn attend(&mut self, running: &dyn Fn(&OrderKey) -> bool, (orders, world): &mut WorldOf<'_, '_, Self>) {

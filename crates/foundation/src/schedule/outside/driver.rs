@@ -41,6 +41,11 @@ impl<O: Outside> OutsideDriver<O> {
         !self.running.is_empty()
     }
 
+    /// Whether the clock waits for an answer.
+    pub(super) fn is_awaiting(&self) -> bool {
+        self.running.keys().any(|key| self.outside.is_awaited(key))
+    }
+
     pub(super) fn has_arrived(&self) -> bool {
         self.reports.has_any()
     }

@@ -2,6 +2,7 @@
 //! are kept out of the environment ([`private_variables`]) and of everything that is shown or stored ([`redaction`]).
 
 mod environment;
+pub(super) mod key_reader;
 pub mod key_storage;
 pub mod private_variables;
 pub mod redaction;

@@ -38,6 +38,6 @@ pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpRequest, McpStatus};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
-pub(super) use pool::{EmitEvent, Pool};
+pub use pool::{EmitEvent, Pool};
 pub use sampling::{McpSampled, McpSampling, SampledMessage};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

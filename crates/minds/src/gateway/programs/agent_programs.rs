@@ -21,10 +21,9 @@ use super::sandbox::attribute_watch::SupervisorReport;
 use super::sandbox::program_access::hidden_in;
 use super::sandbox::supervisor::PUT_BACK_VARIABLE;
 use super::sandbox::{Confinement, Level, Limits, Rights};
-use crate::base::{Id, text};
+use crate::base::text;
 use crate::gateway::keys::Environment;
 use crate::gateway::keys::private_variables::USUAL_VARIABLES;
-use crate::gateway::outside_traffic::Reported;
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
 use crate::workspace::{Range, SettingsSection};
 
@@ -93,8 +92,6 @@ impl SettingsSection for ProgramSettings {
 /// A program to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramOrder {
-    /// The id.
-    pub id: Id,
     /// The program and its arguments.
     pub words: Vec<String>,
     /// The folder below the workspace that is used as the program's whole workspace: it cannot write outside of it.
@@ -110,18 +107,6 @@ pub struct ProgramOrder {
     pub observer: Option<ProgramObserver>,
     /// What to do with the files that it runs.
     pub code: CodeCheck,
-}
-
-/// A command from the world to the worker for programs.
-#[derive(Clone, PartialEq, Debug)]
-pub enum ProgramCommand {
-    /// Run a program.
-    Run(Box<ProgramOrder>),
-    /// Stop a program, which still reports how it ended.
-    Stop {
-        /// The id of the program.
-        id: Id,
-    },
 }
 
 /// How a program ended.
@@ -146,8 +131,6 @@ pub enum ProgramEnd {
 /// A program that has ended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProgramEnded {
-    /// The id of the program.
-    pub id: Id,
     /// How it ended.
     pub how: ProgramEnd,
     /// The duration in seconds.
@@ -162,9 +145,8 @@ pub struct ProgramEnded {
 
 impl ProgramEnded {
     /// Creates the report of a program that could not be started.
-    pub fn not_started(id: Id, why: String) -> Self {
+    pub fn not_started(why: String) -> Self {
         Self {
-            id,
             how: ProgramEnd::NotStarted(why),
             secs: 0.0,
             stdout: String::new(),
@@ -218,13 +200,12 @@ pub(in crate::gateway) async fn run(
     let observer = order.observer.clone();
     let observed = begin_observing(order.observer.take(), true).await;
     let begun = Instant::now();
-    let id = order.id.clone();
     let ended = run_in(order, observer, place, cancel).await;
     let secs = begun.elapsed().as_secs_f64();
     let changed = end_observing(observed).await;
     match ended {
-        Ok((how, stdout, stderr)) => ProgramEnded { id, how, secs, stdout, stderr, changed },
-        Err(why) => ProgramEnded { changed, ..ProgramEnded::not_started(id, why) },
+        Ok((how, stdout, stderr)) => ProgramEnded { how, secs, stdout, stderr, changed },
+        Err(why) => ProgramEnded { changed, ..ProgramEnded::not_started(why) },
     }
 }
 
@@ -438,16 +419,6 @@ impl CappedOutput {
         }
         let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
         format!("{head}\n[… {left_out} bytes are left out here …]\n{tail}")
-    }
-}
-
-impl Reported for ProgramEnded {
-    fn id(&self) -> &Id {
-        &self.id
-    }
-
-    fn lost(id: Id) -> Self {
-        Self { how: ProgramEnd::Stopped, ..Self::not_started(id, String::new()) }
     }
 }
 

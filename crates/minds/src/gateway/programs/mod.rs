@@ -9,4 +9,4 @@ pub(super) mod process;
 pub mod sandbox;
 
 pub(super) use agent_programs::{LAST_WORDS, MAX_SAID, ProgramPlace, begin_observing, end_observing, run, start};
-pub use agent_programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
+pub use agent_programs::{ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};

@@ -7,25 +7,20 @@ use std::time::{Duration, Instant};
 use bevy::ecs::prelude::*;
 
 use super::request_queue::InFlight;
-use super::server_traffic::ServerTraffic;
 use crate::base::{Id, Problem, RequestId};
 use crate::gateway::keys::Environment;
-use crate::gateway::mcp::McpCommand;
-use crate::gateway::outside_traffic::OutsideTraffic;
-use crate::gateway::programs::ProgramCommand;
 use crate::gateway::programs::sandbox::attribute_reports::AttributesPutBack;
 use crate::gateway::providers::provider::ProviderRequest;
 use crate::gateway::settings::Terms;
 use crate::gateway::slack::{SlackCommand, SlackTraffic};
 use crate::gateway::trust::followed_trust::{TrustCommand, TrustTraffic};
-use crate::gateway::web::WebCommand;
 use crate::gateway::worker::live_replies::LiveText;
 use crate::gateway::worker::messages::{GatewayCommand, GatewayEvent, Latency};
-use crate::gateway::worker::worker_call::{BridgedCall, CallTraffic};
-use crate::gateway::worker::{SendError, SimulatedFactories, Worker};
+use crate::gateway::worker::{NetworkRuntime, SendError, SimulatedFactories, Worker};
 use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
-use crate::schedule::{TICKS_PER_SEC, ticks};
+use crate::schedule::outside::Wakeup;
+use crate::schedule::ticks;
 
 /// The maximum number of events that are processed per tick.
 const TAKE: usize = 256;
@@ -43,6 +38,8 @@ struct Sent {
 #[derive(Resource, Default)]
 pub struct WorkerBridge {
     worker: Option<Worker>,
+    /// The threads for network and programs, shared with the outsides of tools.
+    runtime: NetworkRuntime,
     /// Whether the worker was already restarted once.
     restarted: bool,
     /// Requests that were sent from here and have no answer in the world yet.
@@ -59,12 +56,6 @@ pub struct WorkerBridge {
     pub(super) access_changed: Option<Box<Environment>>,
     /// Whether the person's addresses of vendors were reported to the world.
     pub(super) sites_reported: bool,
-    /// When the last tick ran.
-    ticked_at: Option<Instant>,
-    /// The messages to and from MCP servers.
-    servers: ServerTraffic,
-    /// The messages for programs that agents run, and for web requests.
-    calls: CallTraffic,
     /// The messages to and from Slack.
     slack: SlackTraffic,
     /// The messages about what the person trusts.
@@ -75,10 +66,12 @@ pub struct WorkerBridge {
     over: VecDeque<Id>,
 }
 
-/// The duration of a tick at real-time speed.
-const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
-
 impl WorkerBridge {
+    /// Creates a bridge whose worker uses these threads.
+    pub(in crate::gateway) fn on(runtime: NetworkRuntime) -> Self {
+        Self { runtime, ..Self::default() }
+    }
+
     /// Whether a request was sent from here.
     pub(in crate::gateway) fn has_sent(&self, id: RequestId) -> bool {
         self.known.contains(&id)
@@ -106,12 +99,10 @@ impl WorkerBridge {
             for id in std::mem::take(&mut self.at_worker).into_keys() {
                 self.known.remove(&id);
             }
-            self.servers.lost();
-            self.calls.lost();
             self.slack.lost();
             self.trust.lost();
         }
-        match Worker::start(environment.clone(), factories.clone()) {
+        match Worker::start_on(self.runtime.clone(), environment.clone(), factories.clone()) {
             Ok(worker) => {
                 self.worker = Some(worker);
                 if died { Err(dead("its thread ended and was started again")) } else { Ok(()) }
@@ -192,14 +183,22 @@ impl WorkerBridge {
         }
     }
 
-    /// Waits for the worker's next event, at most `timeout`, and no longer than until the next tick is due if the room
-    /// only waits for the clock. `false` if there was none.
-    pub(in crate::gateway) fn wait(&mut self, timeout: Duration, live: &mut LiveText) -> bool {
-        let until_tick = self.until_next_tick();
+    /// Waits for the worker's next event or the signal of another outside, at most `timeout`, and no longer than until the
+    /// next tick is due if the room only waits for the clock. `false` if there was none.
+    pub(in crate::gateway) fn wait(
+        &mut self,
+        timeout: Duration,
+        until_tick: Duration,
+        wakeup: &Wakeup,
+        live: &mut LiveText,
+    ) -> bool {
         let is_for_tick = !until_tick.is_zero() && !self.owes_simulated();
         let timeout = if is_for_tick { timeout.min(until_tick) } else { timeout };
-        let Some(event) = self.worker.as_ref().and_then(|worker| worker.next(timeout)) else { return false };
-        self.receive(event, live);
+        let Some(worker) = &self.worker else { return wakeup.wait(timeout) };
+        let Some(event) = worker.next_or_signal(timeout, wakeup.signal()) else { return false };
+        if let Some(event) = event {
+            self.receive(event, live);
+        }
         self.receive_events(live);
         true
     }
@@ -216,10 +215,7 @@ impl WorkerBridge {
             GatewayEvent::Thought { id, text } => live.think(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
             GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
-            GatewayEvent::Mcp(event) => self.servers.receive(event),
             GatewayEvent::PutBack(report) => self.put_back.push_back(report),
-            GatewayEvent::Program(ended) => self.traffic::<ProgramCommand>().receive(ended),
-            GatewayEvent::Web(answered) => self.traffic::<WebCommand>().receive(answered),
             GatewayEvent::Slack(event) => self.slack.receive(event),
             GatewayEvent::TrustRead(trust) => self.trust.receive(trust),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
@@ -272,56 +268,19 @@ impl WorkerBridge {
         self.is_up() && self.at_worker.values().any(|sent| sent.is_simulated)
     }
 
-    /// Whether the room must not run faster than the wall clock, because external answers or cooldowns are pending and
-    /// no answer has arrived that a tick could process.
-    pub(in crate::gateway) fn keeps_to_wall_clock(&self, rests: bool) -> bool {
-        let owes = || {
-            self.is_up()
-                && (self.servers.has_pending()
-                    || self.calls.has_pending()
-                    || self.slack.has_pending()
-                    || self.at_worker.values().any(|sent| !sent.is_simulated))
-        };
-        self.arrived.is_empty()
-            && self.servers.is_quiet()
-            && self.calls.is_quiet()
-            && self.slack.is_quiet()
-            && !self.until_next_tick().is_zero()
-            && (rests || owes())
+    /// Whether external answers are pending.
+    pub(in crate::gateway) fn awaits_real_time(&self) -> bool {
+        self.is_up() && (self.slack.has_pending() || self.at_worker.values().any(|sent| !sent.is_simulated))
     }
 
-    /// Returns the time until the next tick is due by the wall clock.
-    fn until_next_tick(&self) -> Duration {
-        self.ticked_at.map_or(Duration::ZERO, |at| TICK.saturating_sub(at.elapsed()))
+    /// Whether no answer has arrived that a tick could process.
+    pub(in crate::gateway) fn is_quiet(&self) -> bool {
+        self.arrived.is_empty() && self.slack.is_quiet()
     }
 
     /// Removes and returns what was put back of guarded files.
     pub(in crate::gateway) fn take_put_back(&mut self) -> VecDeque<AttributesPutBack> {
         std::mem::take(&mut self.put_back)
-    }
-
-    /// Returns the messages to and from MCP servers.
-    pub(in crate::gateway) fn servers(&mut self) -> &mut ServerTraffic {
-        &mut self.servers
-    }
-
-    /// Returns the messages for a kind of call.
-    pub(in crate::gateway) fn traffic<Call: BridgedCall>(&mut self) -> &mut OutsideTraffic<Call::Answer> {
-        Call::traffic(&mut self.calls)
-    }
-
-    /// Sends a command for a call; returns it if the queue is full.
-    pub(in crate::gateway) fn send_call<Call: BridgedCall>(&mut self, command: Call) -> Result<(), Call> {
-        let Some(worker) = &self.worker else { return Err(command) };
-        match worker.send(command.clone().command()) {
-            Ok(()) => {
-                if let Some(id) = command.begins() {
-                    self.traffic::<Call>().sent(id);
-                }
-                Ok(())
-            }
-            Err(SendError::Full | SendError::Dead) => Err(command),
-        }
     }
 
     /// Returns the messages to and from Slack.
@@ -352,18 +311,6 @@ impl WorkerBridge {
         matches!(sent, Some(Ok(())))
     }
 
-    /// Sends a command to MCP servers; returns it if the queue is full.
-    pub(in crate::gateway) fn send_to_servers(&mut self, command: McpCommand) -> Result<(), McpCommand> {
-        let Some(worker) = &self.worker else { return Err(command) };
-        match worker.send(GatewayCommand::Mcp(command.clone())) {
-            Ok(()) => {
-                self.servers.sent(command);
-                Ok(())
-            }
-            Err(SendError::Full | SendError::Dead) => Err(command),
-        }
-    }
-
     /// Records that an activation has ended; the worker is notified as soon as its queue has room.
     pub(super) fn note_over(&mut self, work: Id) {
         if self.worker.is_some() {
@@ -380,11 +327,6 @@ impl WorkerBridge {
                 Ok(()) | Err(SendError::Dead) => drop(self.over.pop_front()),
             }
         }
-    }
-
-    /// Records that a tick runs.
-    pub(super) fn note_tick(&mut self) {
-        self.ticked_at = Some(Instant::now());
     }
 
     /// Whether a minute of real time has passed since this last returned true, or since the first call.

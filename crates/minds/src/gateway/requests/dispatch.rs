@@ -106,7 +106,6 @@ pub(in crate::gateway) fn pass_on_decisions(
 
 /// Receives what the worker sends, before it is collected by kind.
 pub(in crate::gateway) fn receive(mut on: OnBridge) {
-    on.bridge.note_tick();
     on.bridge.receive_events(&mut on.live);
 }
 

@@ -16,7 +16,6 @@ mod model_holds_tests;
 pub mod provider_trial;
 pub(super) mod request_queue;
 pub(super) mod saved;
-mod server_traffic;
 pub mod user_overrides;
 #[cfg(test)]
 mod user_overrides_tests;

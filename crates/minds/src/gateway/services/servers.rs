@@ -1,12 +1,11 @@
 //! The world's view of MCP servers: the configured and the needed ones, and their status. A server's reports enter as
 //! inputs, so that a replay has the same tools in the same tick without any server.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bevy::ecs::message::{Message, MessageReader, MessageWriter};
 use bevy::ecs::prelude::*;
-use bevy::ecs::system::SystemParamItem;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{McpServer, ProfileChanged, Profiles};
@@ -14,14 +13,8 @@ use crate::base::common_parts::{common_prefix, common_suffix};
 use crate::base::hash::content_hash;
 use crate::base::{Id, Problem, text};
 use crate::gateway::mcp::configured_servers::{ConfiguredServer, ConfiguredServers, parse};
-use crate::gateway::mcp::{
-    McpCommand, McpEvent, McpFailure, McpFault, McpOffer, McpServersWritten, McpSettings, McpStatus, McpTool,
-};
-use crate::gateway::requests::bridge::WorkerBridge;
-use crate::gateway::requests::dispatch::{GatewayEnvironment, SimulatedProviders};
-use crate::gateway::requests::worker_events::WorkerEvents;
-use crate::gateway::worker::live_replies::LiveText;
-use crate::schedule::{Input, InputJournal, InputQueue, Section, SimClock, ticks};
+use crate::gateway::mcp::{McpFailure, McpOffer, McpServersWritten, McpSettings, McpStatus, McpTool};
+use crate::schedule::{Input, Section, SimClock, ticks};
 use crate::workspace::layout::MCP_FILE;
 use crate::workspace::{KnownFiles, ProblemReport};
 
@@ -60,7 +53,7 @@ impl Input for McpTry {
     const KIND: &'static str = "mcp_try";
 }
 
-/// Systems that receive the servers' messages from the worker, before inputs are admitted.
+/// Systems that receive messages of services from the worker, before inputs are admitted.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ServerMessagesReceived;
 
@@ -124,6 +117,11 @@ impl McpServers {
         })
     }
 
+    /// Iterates over the servers that are to be connected.
+    pub(super) fn needed(&self) -> impl Iterator<Item = &Id> {
+        self.needed.keys()
+    }
+
     /// Returns the servers that work needs now.
     pub fn wanted(&self) -> &BTreeSet<Id> {
         &self.wanted
@@ -181,43 +179,6 @@ impl SeenToolDescriptions {
     /// Forgets servers that are no longer configured.
     fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.0.retain(|key, _| is_there(key));
-    }
-}
-
-/// Messages about calls to and from servers. None of it is saved; executors fill and empty it between the beginning and
-/// the end of a tick.
-#[derive(Resource, Debug, Default)]
-pub struct McpCalls {
-    due: VecDeque<McpCommand>,
-    events: VecDeque<McpEvent>,
-}
-
-impl McpCalls {
-    /// Sends a command to a server with this tick.
-    pub fn send(&mut self, command: McpCommand) {
-        self.due.push_back(command);
-    }
-
-    /// Removes and returns the events of calls, oldest first.
-    pub fn take(&mut self) -> impl Iterator<Item = McpEvent> {
-        self.events.drain(..)
-    }
-}
-
-/// Status changes of servers become inputs, results of calls go to the callers.
-impl WorkerEvents for McpCalls {
-    type Event = McpEvent;
-    type Room = (ResMut<'static, Self>, ResMut<'static, InputQueue<McpStatusChanged>>);
-
-    fn take(bridge: &mut WorkerBridge, _tick: u64) -> impl IntoIterator<Item = McpEvent> {
-        bridge.servers().take()
-    }
-
-    fn admit(event: McpEvent, (calls, queue): &mut SystemParamItem<'_, '_, Self::Room>) {
-        match event {
-            McpEvent::Standing { key, news } => queue.push(McpStatusChanged { key, news }),
-            of_call => calls.events.push_back(of_call),
-        }
     }
 }
 
@@ -346,14 +307,12 @@ fn new_words(was: &str, is: &str) -> String {
     is[..is.len() - end].join(" ")
 }
 
-/// Connects servers that are needed and ends those that are not.
-pub(in crate::gateway) fn dispatch(
+/// Determines which servers are needed.
+pub(in crate::gateway) fn note_needed(
     mut wanted: MessageReader<McpWanted>,
     mut tries: MessageReader<McpTry>,
-    (mut servers, mut calls, mut bridge): (ResMut<McpServers>, ResMut<McpCalls>, ResMut<WorkerBridge>),
-    (settings, surroundings, factories): (Res<McpSettings>, Res<GatewayEnvironment>, Res<SimulatedProviders>),
-    (mut live, mut door): (ResMut<LiveText>, ResMut<InputQueue<McpStatusChanged>>),
-    (journal, clock): (Res<InputJournal>, Res<SimClock>),
+    mut servers: ResMut<McpServers>,
+    (settings, clock): (Res<McpSettings>, Res<SimClock>),
 ) {
     let now = clock.tick();
     if let Some(McpWanted(keys)) = wanted.read().last() {
@@ -365,42 +324,6 @@ pub(in crate::gateway) fn dispatch(
         let idle_ticks = ticks(settings.idle_secs.clamp(0.0, 86_400.0));
         if update_needed_servers(servers.bypass_change_detection(), &tried, now, idle_ticks) {
             servers.set_changed();
-        }
-    }
-    if journal.is_replaying() {
-        calls.due.clear();
-        return;
-    }
-    if servers.needed.is_empty() && calls.due.is_empty() && bridge.servers().connected().next().is_none() {
-        return;
-    }
-    if let Err(problem) = bridge.ensure_worker(&surroundings.0, &factories.0, &mut live) {
-        let failure = McpFailure::new(McpFault::Setup, problem.what, problem.remedy);
-        for (key, needed) in &servers.needed {
-            if needed.standing == McpServerStatus::Connecting && !door.waiting().any(|events| events.key == *key) {
-                let news = McpStatus::Failed { failure: failure.clone(), tries_again: false };
-                door.push(McpStatusChanged { key: key.clone(), news });
-            }
-        }
-    }
-    let gone: Vec<Id> =
-        bridge.servers().connected().filter(|key| !servers.needed.contains_key(*key)).cloned().collect();
-    for key in gone {
-        // If the queue is full, the next tick tries again.
-        let _ = bridge.send_to_servers(McpCommand::Release { key });
-    }
-    let terms = settings.terms();
-    let missing: Vec<Id> =
-        servers.needed.keys().filter(|key| !bridge.servers().keeps(key) || tried.contains(*key)).cloned().collect();
-    for key in missing {
-        let Some(server) = servers.get(&key).cloned() else { continue };
-        let connect = McpCommand::Connect { server: Box::new(server), terms: Box::new(terms.clone()) };
-        let _ = bridge.send_to_servers(connect);
-    }
-    while let Some(command) = calls.due.pop_front() {
-        if let Err(command) = bridge.send_to_servers(command) {
-            calls.due.push_front(command);
-            break;
         }
     }
 }

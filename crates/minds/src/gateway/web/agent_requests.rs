@@ -9,8 +9,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::http_client;
 use super::origin::{Origin, shown};
-use crate::base::Id;
-use crate::gateway::outside_traffic::Reported;
 
 /// The time limit for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -86,8 +84,6 @@ pub fn check_header_name(name: &str) -> Result<(), String> {
 /// A web request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WebQuestion {
-    /// The id of the request.
-    pub id: Id,
     /// One of [`METHODS`].
     pub method: String,
     /// The URL, normalised by [`web_address`].
@@ -111,69 +107,29 @@ pub struct WebAnswer {
     pub body: Vec<u8>,
 }
 
-/// A command from the world to the worker of web requests.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum WebCommand {
-    /// Send a request.
-    Ask(Box<WebQuestion>),
-    /// Stop a request whose answer is no longer needed.
-    Stop {
-        /// The id of the request.
-        id: Id,
-    },
-}
-
-/// A finished web request.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct WebAnswered {
-    /// The id of the request.
-    pub id: Id,
-    /// The answer, or why there is none.
-    pub result: Result<WebAnswer, String>,
-}
-
-impl Reported for WebAnswered {
-    fn id(&self) -> &Id {
-        &self.id
-    }
-
-    fn lost(id: Id) -> Self {
-        Self {
-            id,
-            result: Err("the gateway stopped in the meantime; whether the request was sent is \
-            unknown"
-                .to_owned()),
-        }
-    }
-}
-
-impl WebAnswered {
-    /// Removes secrets: a server may return something that an agent never sent.
-    pub(in crate::gateway) fn redact(&mut self, redacted: impl Fn(&str) -> String) {
-        match &mut self.result {
-            Ok(answer) => {
-                if let Ok(text) = std::str::from_utf8(&answer.body) {
-                    answer.body = redacted(text).into_bytes();
-                }
-                answer.headers.iter_mut().for_each(|(_, value)| *value = redacted(value));
-            }
-            Err(why) => *why = redacted(why),
-        }
-    }
-}
+/// How a web request ended: with an answer, or without one, for this reason.
+pub type WebAnswered = Result<WebAnswer, String>;
 
 impl WebQuestion {
     /// Sends the request, once.
     pub(in crate::gateway) async fn ask(self, cancel: CancellationToken) -> WebAnswered {
-        let id = self.id.clone();
         let place = shown(&self.url);
-        let result = tokio::select! {
+        tokio::select! {
             answer = tokio::time::timeout(ANSWER, self.answer()) => answer.unwrap_or_else(|_| {
                 Err(format!("{place} did not answer within {} s", ANSWER.as_secs()))
             }),
             () = cancel.cancelled() => Err("the workshop was stopped, or nobody was waiting".to_owned()),
-        };
-        WebAnswered { id, result }
+        }
+    }
+
+    /// Removes secrets: a server may return something that an agent never sent.
+    pub(in crate::gateway) fn redacted(answered: WebAnswered, redact: impl Fn(&str) -> String) -> WebAnswered {
+        let mut answer = answered.map_err(|why| redact(&why))?;
+        if let Ok(text) = std::str::from_utf8(&answer.body) {
+            answer.body = redact(text).into_bytes();
+        }
+        answer.headers.iter_mut().for_each(|(_, value)| *value = redact(value));
+        Ok(answer)
     }
 
     async fn answer(self) -> Result<WebAnswer, String> {
@@ -281,7 +237,6 @@ mod tests {
     fn a_redirect_within_a_host_is_the_answer_and_is_not_followed() {
         let (server, served) = redirecting_server();
         let question = WebQuestion {
-            id: "1".into(),
             method: "POST".into(),
             url: format!("{server}/public/comment"),
             headers: vec![("X-Token".into(), "t".into())],
@@ -290,7 +245,7 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
         let answered = runtime.block_on(question.ask(CancellationToken::new()));
-        let answer = answered.result.expect("it answers");
+        let answer = answered.expect("it answers");
         assert_eq!((answer.status, answer.url), (307, format!("{server}/public/comment")));
         assert!(answer.headers.contains(&("location".to_owned(), "/admin".to_owned())));
         drop(std::net::TcpStream::connect(server.trim_start_matches("http://")));

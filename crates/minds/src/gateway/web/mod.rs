@@ -6,4 +6,4 @@ pub mod http_client;
 pub(super) mod local_proxy;
 pub mod origin;
 
-pub use agent_requests::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
+pub use agent_requests::{METHODS, WebAnswer, WebAnswered, WebQuestion, check_header_name, web_address};

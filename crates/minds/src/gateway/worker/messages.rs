@@ -5,14 +5,11 @@ use crossbeam_channel::Sender;
 use super::live_replies::LiveCall;
 use crate::base::{Id, RequestId};
 use crate::gateway::keys::Environment;
-use crate::gateway::mcp::{McpCommand, McpEvent};
 use crate::gateway::programs::sandbox::attribute_reports::AttributesPutBack;
-use crate::gateway::programs::{ProgramCommand, ProgramEnded};
 use crate::gateway::providers::provider::ProviderRequest;
 use crate::gateway::settings::{Choice, Terms};
 use crate::gateway::slack::{SlackCommand, SlackEvent};
 use crate::gateway::trust::followed_trust::TrustCommand;
-use crate::gateway::web::{WebAnswered, WebCommand};
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 use crate::workspace::WorkspaceTrust;
 
@@ -38,12 +35,6 @@ pub enum GatewayCommand {
         /// The id of the request.
         id: RequestId,
     },
-    /// A command for an MCP server.
-    Mcp(McpCommand),
-    /// A command for a program that an agent runs.
-    Program(ProgramCommand),
-    /// A command for a web request.
-    Web(WebCommand),
     /// A command for Slack.
     Slack(SlackCommand),
     /// A command about the person's file about the workspace.
@@ -93,14 +84,8 @@ pub enum GatewayEvent {
         /// The present environment.
         environment: Box<Environment>,
     },
-    /// An event of an MCP server.
-    Mcp(McpEvent),
-    /// Guarded files were changed while MCP servers or coding agents ran, and put back.
+    /// Guarded files were changed while coding agents ran, and put back.
     PutBack(AttributesPutBack),
-    /// A program that an agent ran has ended.
-    Program(ProgramEnded),
-    /// A web request has ended.
-    Web(WebAnswered),
     /// An event of Slack.
     Slack(SlackEvent),
     /// What the person trusts of the workspace, read from their file.

@@ -9,19 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, TrySendError, bounded};
-use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::{CallTarget, failure};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
+use super::network_runtime::NetworkRuntime;
 use super::vendor_call::{Call, answer};
 use crate::base::{Problem, RequestId};
 use crate::gateway::acp::AgentPool;
-use crate::gateway::keys::{Environment, FilesStamp, Keys};
-use crate::gateway::mcp::{EmitEvent, McpCommand, McpEvent, McpFailure, McpFault, McpStatus, Pool};
-use crate::gateway::outside_traffic::Stoppable;
+use crate::gateway::keys::key_reader::KeyReader;
+use crate::gateway::keys::{Environment, Keys};
 use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
-use crate::gateway::programs::{ProgramCommand, ProgramEnded, ProgramPlace, run};
 use crate::gateway::providers::cooldowns::Cooldowns;
 use crate::gateway::providers::provider::{
     ErrorCause, ProviderError, ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider,
@@ -30,7 +28,6 @@ use crate::gateway::providers::retry::Attempts;
 use crate::gateway::settings::{Choice, Terms};
 use crate::gateway::slack::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackWork};
 use crate::gateway::trust::followed_trust::{FollowedTrust, TrustCommand};
-use crate::gateway::web::{WebAnswered, WebCommand};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
 /// The capacity of the command queue: more than the slots of all providers together, so that a simulated request is
@@ -71,8 +68,17 @@ pub enum SendError {
 }
 
 impl Worker {
-    /// Starts the thread. Nothing else is started before a request needs it.
+    /// Starts the thread, with network threads of its own.
     pub fn start(environment: Environment, factories: SimulatedFactories) -> std::io::Result<Self> {
+        Self::start_on(NetworkRuntime::default(), environment, factories)
+    }
+
+    /// Starts the thread. Nothing else is started before a request needs it.
+    pub(in crate::gateway) fn start_on(
+        runtime: NetworkRuntime,
+        environment: Environment,
+        factories: SimulatedFactories,
+    ) -> std::io::Result<Self> {
         let (commands, command_receiver) = bounded(COMMANDS);
         let (event_sender, events) = bounded(EVENTS);
         let (done_sender, done) = bounded(1);
@@ -83,20 +89,19 @@ impl Worker {
             events: event_sender,
             cancel_all: cancel_all.clone(),
             cancels: Arc::default(),
-            environment,
-            keys: None,
-            runtime: None,
+            keys: KeyReader::new(environment),
+            runtime,
             rests: rests.clone(),
             factories,
             simulated: HashMap::new(),
-            servers: None,
-            programs: Stoppable::default(),
-            web: Stoppable::default(),
             slack: SlackWork::default(),
             trust: None,
             agents: AgentPool::telling(put_back),
         };
+        // Its network threads outlive it, so what it began there ends with it, even if it panics.
+        let ended = cancel_all.clone().drop_guard();
         thread::Builder::new().name("gateway".into()).spawn(move || {
+            let _ended = ended;
             desk.work(&command_receiver);
             // The message is dropped if the world no longer exists.
             let _ = done_sender.send(());
@@ -128,6 +133,19 @@ impl Worker {
         !matches!(self.done.try_recv(), Err(TryRecvError::Empty))
     }
 
+    /// Returns the next event or, if the signal comes first, `Some(None)`; `None` if neither comes within `timeout`.
+    pub(in crate::gateway) fn next_or_signal(
+        &self,
+        timeout: Duration,
+        signal: &Receiver<()>,
+    ) -> Option<Option<GatewayEvent>> {
+        crossbeam_channel::select! {
+            recv(self.events) -> event => event.ok().map(Some),
+            recv(signal) -> _ => Some(None),
+            default(timeout) => None,
+        }
+    }
+
     /// Returns the next event, waiting at most `timeout`.
     pub fn next(&self, timeout: Duration) -> Option<GatewayEvent> {
         self.events.recv_timeout(timeout).ok()
@@ -155,18 +173,11 @@ struct WorkerState {
     events: Sender<GatewayEvent>,
     cancel_all: CancellationToken,
     cancels: Cancels,
-    environment: Environment,
-    keys: Option<(FilesStamp, Arc<Keys>)>,
-    runtime: Option<Runtime>,
+    keys: KeyReader,
+    runtime: NetworkRuntime,
     rests: Cooldowns,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
-    /// The MCP servers, once one was needed.
-    servers: Option<Pool>,
-    /// The running programs.
-    programs: Stoppable,
-    /// The running web requests.
-    web: Stoppable,
     /// The state of Slack.
     slack: SlackWork,
     /// The person's file about the workspace, if the room follows it.
@@ -192,7 +203,7 @@ impl WorkerState {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
                     // Requests that failed for lack of a key are sent again when there is one, but only on demand.
-                    if self.keys.is_some() {
+                    if self.keys.has_read() {
                         self.keys();
                     }
                     continue;
@@ -213,26 +224,19 @@ impl WorkerState {
                         cancel.cancel();
                     }
                 }
-                GatewayCommand::Mcp(command) => self.send_to_servers(command),
-                GatewayCommand::Program(command) => self.take_program(command),
-                GatewayCommand::Web(command) => self.ask_web(command),
                 GatewayCommand::Slack(command) => self.ask_slack(command),
                 GatewayCommand::Trust(command) => self.take_trust(command),
                 GatewayCommand::WorkOver { work } => {
-                    if let Some(runtime) = &self.runtime {
-                        self.agents.end_work(runtime.handle(), &work);
+                    if let Ok(threads) = self.runtime() {
+                        self.agents.end_work(&threads, &work);
                     }
                 }
                 GatewayCommand::Shutdown => break,
             }
         }
         self.cancel_all.cancel();
-        if let Some(servers) = self.servers.take() {
-            servers.shut_down();
-        }
-        if let Some(runtime) = self.runtime.take() {
-            self.agents.shut_down(runtime.handle());
-            runtime.shutdown_timeout(SHUTDOWN * 3 / 4);
+        if let Ok(threads) = self.runtime() {
+            self.agents.shut_down(&threads);
         }
     }
 
@@ -278,7 +282,7 @@ impl WorkerState {
         let begun = Instant::now();
         let cancel = self.cancel_all.child_token();
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
-        let environment = self.environment.clone();
+        let environment = self.keys.environment().clone();
         let (rests, agents, events) = (self.rests.clone(), self.agents.clone(), self.events.clone());
         let call = Call { id, request, choice, terms, keys, environment, cancel, rests, agents, events };
         match self.runtime() {
@@ -308,70 +312,12 @@ impl WorkerState {
         }
     }
 
-    /// Starts or stops a program.
-    fn take_program(&mut self, command: ProgramCommand) {
-        let order = match command {
-            ProgramCommand::Run(order) => order,
-            ProgramCommand::Stop { id } => return self.programs.stop(&id),
-        };
-        let id = order.id.clone();
-        let keys = self.keys();
-        let cancel = self.programs.begin(&id, &self.cancel_all);
-        let (events, running) = (self.events.clone(), self.programs.clone());
-        let place = ProgramPlace::of(&self.environment).telling(listener(&self.events));
-        match self.runtime() {
-            Ok(runtime) => {
-                runtime.spawn(async move {
-                    let mut ended = run(*order, place, cancel).await;
-                    ended.redact(|text| keys.redact(text));
-                    running.end(&ended.id);
-                    // The message is dropped if the world no longer exists.
-                    let _ = events.send(GatewayEvent::Program(ended));
-                });
-            }
-            Err(error) => {
-                self.programs.end(&id);
-                self.finish(GatewayEvent::Program(ProgramEnded::not_started(
-                    id,
-                    format!("nothing can be started: {error}"),
-                )));
-            }
-        }
-    }
-
-    /// Starts or stops a web request.
-    fn ask_web(&mut self, command: WebCommand) {
-        let question = match command {
-            WebCommand::Ask(question) => question,
-            WebCommand::Stop { id } => return self.web.stop(&id),
-        };
-        let id = question.id.clone();
-        let keys = self.keys();
-        let cancel = self.web.begin(&id, &self.cancel_all);
-        let (events, asking) = (self.events.clone(), self.web.clone());
-        match self.runtime() {
-            Ok(runtime) => {
-                runtime.spawn(async move {
-                    let mut answered = question.ask(cancel).await;
-                    answered.redact(|text| keys.redact(text));
-                    asking.end(&answered.id);
-                    // The message is dropped if the world no longer exists.
-                    let _ = events.send(GatewayEvent::Web(answered));
-                });
-            }
-            Err(error) => {
-                self.web.end(&id);
-                let why = format!("the network is not available: {error}");
-                self.finish(GatewayEvent::Web(WebAnswered { id, result: Err(why) }));
-            }
-        }
-    }
-
     /// Sends to or polls Slack.
     fn ask_slack(&mut self, command: SlackCommand) {
         let keys = self.keys();
         let work = self.slack.clone();
-        let (environment, cancel, events) = (self.environment.clone(), self.cancel_all.clone(), self.events.clone());
+        let environment = self.keys.environment().clone();
+        let (cancel, events) = (self.cancel_all.clone(), self.events.clone());
         match self.runtime() {
             Ok(runtime) => {
                 runtime.spawn(async move {
@@ -391,42 +337,6 @@ impl WorkerState {
                 }));
             }
         }
-    }
-
-    /// Passes a command to the MCP servers.
-    fn send_to_servers(&mut self, command: McpCommand) {
-        if self.servers.is_none() {
-            let handle = match self.runtime() {
-                Ok(handle) => handle,
-                Err(error) => return self.without_servers(command, &error),
-            };
-            let events = self.events.clone();
-            let says: EmitEvent = Arc::new(move |event| {
-                // Progress may be dropped, but the end of a call must always find room.
-                let may_be_lost = matches!(event, McpEvent::Progress { .. });
-                if !may_be_lost || has_room(&events) {
-                    // The message is dropped if the world no longer exists.
-                    let _ = events.send(GatewayEvent::Mcp(event));
-                }
-            });
-            self.servers = Some(Pool::new(handle, &self.environment, says, listener(&self.events)));
-        }
-        if let Some(servers) = &mut self.servers {
-            servers.execute(command);
-        }
-    }
-
-    fn without_servers(&self, command: McpCommand, error: &std::io::Error) {
-        let what = format!("nothing can be started: {error}");
-        let failure = McpFailure::new(McpFault::Setup, what, "free some memory or threads and try again");
-        let event = match command {
-            McpCommand::Connect { server, .. } => {
-                McpEvent::Standing { key: server.key(), news: McpStatus::Failed { failure, tries_again: false } }
-            }
-            McpCommand::Call { id, .. } => McpEvent::Done { id, outcome: Err(failure) },
-            McpCommand::Release { .. } | McpCommand::Cancel { .. } | McpCommand::Answer { .. } => return,
-        };
-        self.finish(GatewayEvent::Mcp(event));
     }
 
     /// Reports what the person trusts if their file has changed, as often as it is checked. Returns how long to wait for
@@ -455,37 +365,15 @@ impl WorkerState {
         }
     }
 
-    fn runtime(&mut self) -> std::io::Result<tokio::runtime::Handle> {
-        if self.runtime.is_none() {
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .thread_name("gateway-net")
-                .enable_all()
-                .build()?;
-            self.runtime = Some(runtime);
-        }
-        let runtime = self.runtime.as_ref().expect("it was made just now if it was not there");
-        Ok(runtime.handle().clone())
+    fn runtime(&self) -> std::io::Result<tokio::runtime::Handle> {
+        self.runtime.handle()
     }
 
     /// Returns the keys, read again if a person has changed their file.
     fn keys(&mut self) -> Arc<Keys> {
-        let stamp = self.environment.stamp();
-        if let Some((known, keys)) = &self.keys
-            && *known == stamp
-        {
-            return keys.clone();
-        }
-        if self.keys.is_some() {
-            self.environment = std::mem::take(&mut self.environment).read_again();
-        }
-        let (keys, problems) = Keys::load(&self.environment);
-        for problem in problems {
-            tracing::warn!("{}", keys.redact(&problem.to_string()));
-        }
-        let keys = Arc::new(keys);
-        if self.keys.replace((stamp, keys.clone())).is_some() && has_room(&self.events) {
-            self.finish(GatewayEvent::AccessChanged { environment: Box::new(self.environment.clone()) });
+        let (keys, is_changed) = self.keys.read();
+        if is_changed && has_room(&self.events) {
+            self.finish(GatewayEvent::AccessChanged { environment: Box::new(self.keys.environment().clone()) });
         }
         keys
     }
