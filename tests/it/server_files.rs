@@ -10,8 +10,7 @@ use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::mcp::McpFault;
 use agent_workshop::gateway::sandbox::Level;
 use agent_workshop::gateway::{
-    AttributesPutBack, CodeCheck, ExternalCalls, GatewayEnvironment, NetworkRuntime, ProgramOrder, ProgramSettings,
-    SecretsToRemove,
+    AttributesPutBack, CodeCheck, ExternalCalls, GatewayEnvironment, Network, ProgramOrder, ProgramSettings,
 };
 use agent_workshop::schedule::outside::NoticesExt;
 use agent_workshop::schedule::{self, InputJournal, RecordedInput};
@@ -123,7 +122,7 @@ fn told_of_a_command(level: Level) {
     let before = attributes(&settings);
     let mut app = App::new();
     app.add_plugins(schedule::plugin).add_notices::<AttributesPutBack>();
-    app.init_resource::<NetworkRuntime>().init_resource::<SecretsToRemove>();
+    app.init_resource::<Network>();
     app.insert_resource(GatewayEnvironment(workspace.environment()));
     let mut run = |words: &[&str]| {
         let program = ProgramOrder {

@@ -71,16 +71,16 @@ pub use requests::health_monitor::AccessChanged;
 pub use requests::provider_trial::ProviderTrial;
 pub use requests::request_queue::RequestQueue;
 pub use requests::user_overrides::{ProviderOverride, TrialUsed};
-pub use services::external_calls::{ExternalCalls, RunningCall, SecretsToRemove};
+pub use services::external_calls::{ExternalCalls, RunningCall};
 pub use services::server_pool::ServerPool;
 pub use services::servers::{
     McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions, ServerMessagesReceived,
 };
-pub use services::slack_systems::{SlackCalls, SlackNews};
+pub use services::slack_systems::SlackNews;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebQuestion, check_header_name, web_address};
-pub use worker::NetworkRuntime;
 pub use worker::live_replies::{LiveCall, LiveText};
+pub use worker::{Network, NetworkRuntime};
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
@@ -112,10 +112,10 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
-    app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
+    app.init_resource::<slack::SlackAccess>().add_input::<SlackNews>();
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>().init_resource::<ToolModels>();
-    app.init_resource::<NetworkRuntime>().init_resource::<SecretsToRemove>();
+    app.init_resource::<Network>();
     app.init_resource::<HasSandbox>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkEnded>();
     app.init_resource::<AddedEvents>();
@@ -135,7 +135,7 @@ pub fn plugin(app: &mut App) {
     app.add_outside(ServerConnections::default());
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
     app.add_notices::<AttributesPutBack>();
-    let bridge = WorkerBridge::on(app.world().resource::<NetworkRuntime>().clone());
+    let bridge = WorkerBridge::on(app.world().resource::<Network>().clone());
     app.insert_resource(bridge);
     app.init_resource::<RequestQueue>()
         .init_resource::<LiveText>()
@@ -172,11 +172,7 @@ pub fn plugin(app: &mut App) {
             worker_events::collect::<dispatch::ModelReplies>,
             dispatch::report_surroundings.run_if(worker_events::is_live),
             trust_following::collect,
-            (
-                worker_events::collect::<AttributesPutBack>,
-                slack_systems::report_access.run_if(worker_events::is_live),
-                worker_events::collect::<SlackCalls>,
-            )
+            (worker_events::collect::<AttributesPutBack>, slack_systems::report_access.run_if(worker_events::is_live))
                 .chain()
                 .in_set(ServerMessagesReceived),
         )
@@ -210,7 +206,6 @@ pub fn plugin(app: &mut App) {
             dispatch::admit,
             dispatch::send,
             servers::note_needed,
-            slack_systems::dispatch,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
             trust_following::follow,

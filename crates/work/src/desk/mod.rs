@@ -38,7 +38,7 @@ pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::delivery::Streams;
 pub use streams::settings::InboxSettings;
-pub use streams::slack_import::SlackChannels;
+pub use streams::slack_import::{SlackChannels, awaits_first_poll};
 pub use streams::slack_outbox::SlackSending;
 pub use task_assignments::{AssignmentStage, TaskAssignment, TaskAssignments};
 
@@ -51,6 +51,7 @@ use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::outside::OutsideExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, OrderOutcome, ToolResultsReceived, Tools};
 use crate::workspace::trust::TrustAdded;
@@ -92,6 +93,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<TrustAdded>()
         .add_tick_message::<FileChanged>();
+    app.add_outside(streams::slack_outbox::SlackPosts::default());
+    app.add_outside(streams::slack_import::SlackPolls::default());
     app.add_input::<modules::ModulesReported>().add_tick_message::<modules::PromptAnswered>();
     app.world_mut().resource_mut::<AddedEvents>().add::<modules::ModuleLogged>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
@@ -108,9 +111,7 @@ pub fn plugin(app: &mut App) {
                 tool_calls::answer,
                 task_writes::advance_writes,
                 streams::slack_outbox::advance_posts,
-                streams::slack_outbox::send_out,
                 streams::slack_import::append_new_messages,
-                streams::slack_import::request_poll,
                 session_edits::advance_session_edits,
             )
                 .chain()

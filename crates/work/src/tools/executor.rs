@@ -136,6 +136,7 @@ impl<E: ToolExecutor> Outside for ToolOutside<E> {
     ) -> Received<OrderOutcome> {
         match self.0.receive(*key, report, world) {
             Received::Nothing => Received::Nothing,
+            Received::Ended => Received::Ended,
             Received::Answer(news) => Received::Answer(OrderOutcome { key: *key, news }),
         }
     }

@@ -67,9 +67,7 @@ use bevy::ecs::prelude::*;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::gateway::{
-    AttributesPutBack, McpServers, NetworkRuntime, ProgramSettings, SecretsToRemove, ServerMessagesReceived, ServerPool,
-};
+use crate::gateway::{AttributesPutBack, McpServers, Network, ProgramSettings, ServerMessagesReceived, ServerPool};
 use crate::schedule::inputs::{CollectInputs, InputExt};
 use crate::schedule::outside::{NoticesExt, OutsideExt, OutsideSystems};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
@@ -107,7 +105,7 @@ pub fn plugin(app: &mut App) {
     app.add_tick_message::<OrderAnswered>().add_tick_message::<CallAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<OrderOutcome>();
     app.init_resource::<McpServers>().init_resource::<ServerPool>();
-    app.init_resource::<NetworkRuntime>().init_resource::<SecretsToRemove>().init_resource::<ProgramSettings>();
+    app.init_resource::<Network>().init_resource::<ProgramSettings>();
     app.add_notices::<AttributesPutBack>();
     app.init_resource::<Profiles>().insert_resource(builtin().clone());
     app.init_resource::<PendingToolOrders>();

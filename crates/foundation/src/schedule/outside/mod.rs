@@ -140,6 +140,8 @@ pub enum Received<Answer> {
     Nothing,
     /// This answer.
     Answer(Answer),
+    /// Nothing, and the order has ended.
+    Ended,
 }
 
 /// The systems of all outsides, before inputs are admitted.

@@ -12,11 +12,10 @@ use crate::gateway::keys::Environment;
 use crate::gateway::programs::sandbox::attribute_reports::AttributesPutBack;
 use crate::gateway::providers::provider::ProviderRequest;
 use crate::gateway::settings::Terms;
-use crate::gateway::slack::{SlackCommand, SlackTraffic};
 use crate::gateway::trust::followed_trust::{TrustCommand, TrustTraffic};
 use crate::gateway::worker::live_replies::LiveText;
 use crate::gateway::worker::messages::{GatewayCommand, GatewayEvent, Latency};
-use crate::gateway::worker::{NetworkRuntime, SendError, SimulatedFactories, Worker};
+use crate::gateway::worker::{Network, SendError, SimulatedFactories, Worker};
 use crate::log::now_ms;
 use crate::mind::{Effort, FailureKind, ModelFailure, ModelReply};
 use crate::schedule::outside::Wakeup;
@@ -38,8 +37,8 @@ struct Sent {
 #[derive(Resource, Default)]
 pub struct WorkerBridge {
     worker: Option<Worker>,
-    /// The threads for network and programs, shared with the outsides of tools.
-    runtime: NetworkRuntime,
+    /// Shared with the outsides of tools.
+    pub(super) network: Network,
     /// Whether the worker was already restarted once.
     restarted: bool,
     /// Requests that were sent from here and have no answer in the world yet.
@@ -52,12 +51,8 @@ pub struct WorkerBridge {
     /// Refusals that were admitted in this tick, whose requests were never sent.
     pub(super) refused_now: BTreeSet<RequestId>,
     minute_began: Option<Instant>,
-    /// Changes that a person made to keys and addresses since the last report.
-    pub(super) access_changed: Option<Box<Environment>>,
     /// Whether the person's addresses of vendors were reported to the world.
     pub(super) sites_reported: bool,
-    /// The messages to and from Slack.
-    slack: SlackTraffic,
     /// The messages about what the person trusts.
     trust: TrustTraffic,
     /// What was put back of guarded files and is not in the world yet.
@@ -67,9 +62,9 @@ pub struct WorkerBridge {
 }
 
 impl WorkerBridge {
-    /// Creates a bridge whose worker uses these threads.
-    pub(in crate::gateway) fn on(runtime: NetworkRuntime) -> Self {
-        Self { runtime, ..Self::default() }
+    /// Creates a bridge whose worker shares this.
+    pub(in crate::gateway) fn on(network: Network) -> Self {
+        Self { network, ..Self::default() }
     }
 
     /// Whether a request was sent from here.
@@ -99,10 +94,9 @@ impl WorkerBridge {
             for id in std::mem::take(&mut self.at_worker).into_keys() {
                 self.known.remove(&id);
             }
-            self.slack.lost();
             self.trust.lost();
         }
-        match Worker::start_on(self.runtime.clone(), environment.clone(), factories.clone()) {
+        match Worker::start_on(self.network.clone(), environment.clone(), factories.clone()) {
             Ok(worker) => {
                 self.worker = Some(worker);
                 if died { Err(dead("its thread ended and was started again")) } else { Ok(()) }
@@ -214,9 +208,7 @@ impl WorkerBridge {
             GatewayEvent::Delta { id, text } => live.append(id, &text),
             GatewayEvent::Thought { id, text } => live.think(id, &text),
             GatewayEvent::Calling { id, position, call } => live.call(id, position, call),
-            GatewayEvent::AccessChanged { environment } => self.access_changed = Some(environment),
             GatewayEvent::PutBack(report) => self.put_back.push_back(report),
-            GatewayEvent::Slack(event) => self.slack.receive(event),
             GatewayEvent::TrustRead(trust) => self.trust.receive(trust),
             GatewayEvent::Finished { id, outcome, latency, effort, script } => {
                 live.end(id);
@@ -270,34 +262,17 @@ impl WorkerBridge {
 
     /// Whether external answers are pending.
     pub(in crate::gateway) fn awaits_real_time(&self) -> bool {
-        self.is_up() && (self.slack.has_pending() || self.at_worker.values().any(|sent| !sent.is_simulated))
+        self.is_up() && self.at_worker.values().any(|sent| !sent.is_simulated)
     }
 
     /// Whether no answer has arrived that a tick could process.
     pub(in crate::gateway) fn is_quiet(&self) -> bool {
-        self.arrived.is_empty() && self.slack.is_quiet()
+        self.arrived.is_empty()
     }
 
     /// Removes and returns what was put back of guarded files.
     pub(in crate::gateway) fn take_put_back(&mut self) -> VecDeque<AttributesPutBack> {
         std::mem::take(&mut self.put_back)
-    }
-
-    /// Returns the messages to and from Slack.
-    pub(in crate::gateway) fn slack(&mut self) -> &mut SlackTraffic {
-        &mut self.slack
-    }
-
-    /// Sends a command to Slack; returns it if the queue is full.
-    pub(in crate::gateway) fn send_to_slack(&mut self, command: SlackCommand) -> Result<(), SlackCommand> {
-        let Some(worker) = &self.worker else { return Err(command) };
-        match worker.send(GatewayCommand::Slack(command.clone())) {
-            Ok(()) => {
-                self.slack.sent(&command);
-                Ok(())
-            }
-            Err(SendError::Full | SendError::Dead) => Err(command),
-        }
     }
 
     /// Returns the messages about what the person trusts.

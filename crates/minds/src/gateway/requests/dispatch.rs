@@ -134,8 +134,8 @@ pub(in crate::gateway) fn report_surroundings(
     mut addresses: ResMut<InputQueue<AddressesConfigured>>,
     mut minutes: ResMut<InputQueue<MinutePassed>>,
 ) {
-    if let Some(environment) = bridge.access_changed.take() {
-        surroundings.0 = *environment;
+    if let Some(environment) = bridge.network.keys.take_changed() {
+        surroundings.0 = environment;
         bridge.sites_reported = false;
         access.push(AccessChanged {});
     }

@@ -587,10 +587,6 @@ fn let_everything_arrive(world: &mut World) {
         let put_back =
             AttributesPutBack { programs: vec!["tar".into()], changes: vec![], more: 1, compared_only: None };
         bridge.receive(GatewayEvent::PutBack(put_back), &mut live);
-        let terms = Box::new(SlackTerms::of(&GatewaySettings::default(), &slack::SlackSettings::default()));
-        bridge.slack().sent(&SlackCommand::Look { channels: Default::default(), terms });
-        let poll = SlackPoll { seen: [("C1".into(), "1.0".into())].into(), ..SlackPoll::default() };
-        bridge.receive(GatewayEvent::Slack(SlackEvent::Looked(Box::new(poll))), &mut live);
         let choice = settings::Choice { provider: "openai".into(), model: "gpt-5".into() };
         bridge.fail(&InFlight { request: question(7, "a", 1, "hi"), choice, sent_tick: 0, attempts: 1 });
     });
@@ -601,11 +597,9 @@ fn collect_everything(world: &mut World) -> Vec<&'static str> {
     let expected = "its resources are there";
     world.run_system_cached(worker_events::collect::<dispatch::ModelReplies>).expect(expected);
     world.run_system_cached(worker_events::collect::<AttributesPutBack>).expect(expected);
-    world.run_system_cached(worker_events::collect::<SlackCalls>).expect(expected);
     let received = [
         ("reply", !world.resource::<InputQueue<ModelReply>>().is_empty()),
         ("attributes", !world.resource::<InputQueue<AttributesPutBack>>().is_empty()),
-        ("slack", !world.resource::<InputQueue<SlackNews>>().is_empty()),
     ];
     received.into_iter().filter(|(_, is_received)| *is_received).map(|(kind, _)| kind).collect()
 }
@@ -615,7 +609,7 @@ fn a_replay_drains_and_drops_whatever_the_worker_sends() {
     let mut app = room();
     let world = app.world_mut();
     let_everything_arrive(world);
-    let all = ["reply", "attributes", "slack"];
+    let all = ["reply", "attributes"];
     assert_eq!(collect_everything(world), all, "a live room receives everything");
     let mut app = room();
     let world = app.world_mut();

@@ -1,6 +1,6 @@
-//! Programs and web requests of agents: how the outsides of tools start them, and stop them again.
+//! Programs, web requests and Slack: how outsides start them, and stop them again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
@@ -8,36 +8,25 @@ use tokio::runtime::Handle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::gateway::AttributesPutBack;
-use crate::gateway::keys::key_reader::KeyReader;
+use crate::gateway::keys::key_reader::CurrentKeys;
 use crate::gateway::keys::{Environment, Keys};
 use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
 use crate::gateway::programs::{ProgramEnded, ProgramOrder, ProgramPlace, run};
 use crate::gateway::requests::dispatch::GatewayEnvironment;
+use crate::gateway::slack::{SlackCommand, SlackEvent};
 use crate::gateway::web::{WebAnswered, WebQuestion};
-use crate::gateway::worker::NetworkRuntime;
+use crate::gateway::worker::{Network, NetworkRuntime};
 use crate::schedule::outside::Notices;
 
-/// The keys whose values are removed from what programs and servers say. Read by the threads that run these.
-#[derive(Resource, Clone, Default)]
-pub struct SecretsToRemove(Arc<Mutex<Option<KeyReader>>>);
-
-impl SecretsToRemove {
-    fn read(&self, environment: Environment) -> Arc<Keys> {
-        let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.get_or_insert_with(|| KeyReader::new(environment)).read().0
-    }
-}
-
-/// Starts programs and web requests.
+/// Starts programs, web requests, and requests to Slack.
 #[derive(SystemParam)]
 pub struct ExternalCalls<'w> {
-    runtime: Res<'w, NetworkRuntime>,
-    secrets: Res<'w, SecretsToRemove>,
+    network: Res<'w, Network>,
     environment: Option<Res<'w, GatewayEnvironment>>,
     put_back: Option<Res<'w, Notices<AttributesPutBack>>>,
 }
 
-/// A running program or web request. It is stopped when this is dropped.
+/// A running program or request. It is stopped when this is dropped.
 pub struct RunningCall {
     _stop: DropGuard,
 }
@@ -50,12 +39,12 @@ impl ExternalCalls<'_> {
         done: impl FnOnce(ProgramEnded) + Send + 'static,
     ) -> Result<RunningCall, String> {
         let (threads, stop) = self.begin().map_err(|error| format!("nothing can be started: {error}"))?;
-        let (environment, secrets) = (self.environment(), self.secrets.clone());
+        let (environment, keys) = (self.environment(), self.network.keys.clone());
         let place = ProgramPlace::of(&environment).telling(self.put_back_listener());
         let cancel = stop.clone();
         threads.spawn(async move {
             let mut ended = run(program, place, cancel).await;
-            if let Some(keys) = read_keys(secrets, environment).await {
+            if let Some((keys, _)) = read_keys(keys, environment).await {
                 ended.redact(|text| keys.redact(text));
                 done(ended);
             }
@@ -71,11 +60,29 @@ impl ExternalCalls<'_> {
         done: impl FnOnce(WebAnswered) + Send + 'static,
     ) -> Result<RunningCall, String> {
         let (threads, stop) = self.begin().map_err(|error| format!("the network is not available: {error}"))?;
-        let (environment, secrets, cancel) = (self.environment(), self.secrets.clone(), stop.clone());
+        let (environment, keys, cancel) = (self.environment(), self.network.keys.clone(), stop.clone());
         threads.spawn(async move {
             let answered = question.ask(cancel).await;
-            if let Some(keys) = read_keys(secrets, environment).await {
+            if let Some((keys, _)) = read_keys(keys, environment).await {
                 done(WebQuestion::redacted(answered, |text| keys.redact(text)));
+            }
+        });
+        Ok(RunningCall { _stop: stop.drop_guard() })
+    }
+
+    /// Sends a message to Slack, or reads its channels, and passes the result to `done` on another thread. The error says
+    /// why nothing can be sent.
+    pub fn ask_slack(
+        &self,
+        command: SlackCommand,
+        done: impl FnOnce(SlackEvent) + Send + 'static,
+    ) -> Result<RunningCall, String> {
+        let (threads, stop) = self.begin().map_err(|error| format!("the network is not available: {error}"))?;
+        let (environment, keys, cancel) = (self.environment(), self.network.keys.clone(), stop.clone());
+        let slack = self.network.slack.clone();
+        threads.spawn(async move {
+            if let Some((keys, environment)) = read_keys(keys, environment).await {
+                done(slack.carry_out(command, environment, keys, cancel).await);
             }
         });
         Ok(RunningCall { _stop: stop.drop_guard() })
@@ -83,11 +90,11 @@ impl ExternalCalls<'_> {
 
     /// Returns what MCP servers need: the threads, the environment, and who hears what they change of guarded files.
     pub(in crate::gateway) fn of_servers(&self) -> (&NetworkRuntime, Environment, PutBackListener) {
-        (&self.runtime, self.environment(), self.put_back_listener())
+        (&self.network.runtime, self.environment(), self.put_back_listener())
     }
 
     fn begin(&self) -> std::io::Result<(Handle, CancellationToken)> {
-        Ok((self.runtime.handle()?, self.runtime.until_closed()))
+        Ok((self.network.runtime.handle()?, self.network.runtime.until_closed()))
     }
 
     fn environment(&self) -> Environment {
@@ -104,6 +111,6 @@ impl ExternalCalls<'_> {
 
 /// Reads the keys without blocking the thread that serves other calls. Without them, nothing that may contain one is
 /// passed on.
-async fn read_keys(secrets: SecretsToRemove, environment: Environment) -> Option<Arc<Keys>> {
-    tokio::task::spawn_blocking(move || secrets.read(environment)).await.ok()
+async fn read_keys(keys: CurrentKeys, environment: Environment) -> Option<(Arc<Keys>, Environment)> {
+    tokio::task::spawn_blocking(move || keys.read(&environment)).await.ok()
 }

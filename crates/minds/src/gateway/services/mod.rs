@@ -1,5 +1,5 @@
 //! What the room knows of everything outside besides models, and asks of it: MCP servers ([`servers`],
-//! `server_connections`, `server_pool`, [`server_status_text`]), Slack (`slack_systems`), programs and web requests (`external_calls`), the person's file about
+//! `server_connections`, `server_pool`, [`server_status_text`]), Slack (`slack_systems`), programs, web requests and requests to Slack (`external_calls`), the person's file about
 //! the workspace (`trust_following`), and guarded files that were put back (`attribute_notices`).
 
 pub(super) mod attribute_notices;

@@ -80,7 +80,7 @@ impl Section for SlackAccess {
 }
 
 /// A message to be sent.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SlackMessage {
     /// The channel or person as it was given: `#ops`, `@sarah`, or a Slack id.
     pub channel: String,

@@ -4,11 +4,9 @@ use crossbeam_channel::Sender;
 
 use super::live_replies::LiveCall;
 use crate::base::{Id, RequestId};
-use crate::gateway::keys::Environment;
 use crate::gateway::programs::sandbox::attribute_reports::AttributesPutBack;
 use crate::gateway::providers::provider::ProviderRequest;
 use crate::gateway::settings::{Choice, Terms};
-use crate::gateway::slack::{SlackCommand, SlackEvent};
 use crate::gateway::trust::followed_trust::TrustCommand;
 use crate::mind::{Completion, Effort, ModelFailure, ScriptPlace};
 use crate::workspace::WorkspaceTrust;
@@ -35,8 +33,6 @@ pub enum GatewayCommand {
         /// The id of the request.
         id: RequestId,
     },
-    /// A command for Slack.
-    Slack(SlackCommand),
     /// A command about the person's file about the workspace.
     Trust(TrustCommand),
     /// An activation has ended: a coding agent that works on it is stopped, and its session is closed.
@@ -79,15 +75,8 @@ pub enum GatewayEvent {
         /// The call so far.
         call: LiveCall,
     },
-    /// A person changed the keys, or the addresses of vendors.
-    AccessChanged {
-        /// The present environment.
-        environment: Box<Environment>,
-    },
     /// Guarded files were changed while coding agents ran, and put back.
     PutBack(AttributesPutBack),
-    /// An event of Slack.
-    Slack(SlackEvent),
     /// What the person trusts of the workspace, read from their file.
     TrustRead(WorkspaceTrust),
     /// A request has ended.

@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bevy::ecs::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +12,7 @@ const SHUTDOWN: Duration = Duration::from_millis(1_500);
 
 /// The threads for network and programs. Clones share them; the last one ends them, and everything that runs on them.
 /// What runs on them must not hold a clone: it would wait for itself.
-#[derive(Resource, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct NetworkRuntime(Arc<Shared>);
 
 #[derive(Default)]

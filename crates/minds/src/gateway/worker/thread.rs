@@ -13,11 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::{CallTarget, failure};
 use super::messages::{GatewayCommand, GatewayEvent, Latency, has_room};
-use super::network_runtime::NetworkRuntime;
+use super::network::Network;
 use super::vendor_call::{Call, answer};
 use crate::base::{Problem, RequestId};
 use crate::gateway::acp::AgentPool;
-use crate::gateway::keys::key_reader::KeyReader;
 use crate::gateway::keys::{Environment, Keys};
 use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
 use crate::gateway::providers::cooldowns::Cooldowns;
@@ -26,7 +25,6 @@ use crate::gateway::providers::provider::{
 };
 use crate::gateway::providers::retry::Attempts;
 use crate::gateway::settings::{Choice, Terms};
-use crate::gateway::slack::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackWork};
 use crate::gateway::trust::followed_trust::{FollowedTrust, TrustCommand};
 use crate::mind::{Completion, Effort, FailureKind, ModelFailure, ScriptPlace};
 
@@ -70,12 +68,12 @@ pub enum SendError {
 impl Worker {
     /// Starts the thread, with network threads of its own.
     pub fn start(environment: Environment, factories: SimulatedFactories) -> std::io::Result<Self> {
-        Self::start_on(NetworkRuntime::default(), environment, factories)
+        Self::start_on(Network::default(), environment, factories)
     }
 
     /// Starts the thread. Nothing else is started before a request needs it.
     pub(in crate::gateway) fn start_on(
-        runtime: NetworkRuntime,
+        network: Network,
         environment: Environment,
         factories: SimulatedFactories,
     ) -> std::io::Result<Self> {
@@ -89,12 +87,11 @@ impl Worker {
             events: event_sender,
             cancel_all: cancel_all.clone(),
             cancels: Arc::default(),
-            keys: KeyReader::new(environment),
-            runtime,
+            environment,
+            network,
             rests: rests.clone(),
             factories,
             simulated: HashMap::new(),
-            slack: SlackWork::default(),
             trust: None,
             agents: AgentPool::telling(put_back),
         };
@@ -173,13 +170,11 @@ struct WorkerState {
     events: Sender<GatewayEvent>,
     cancel_all: CancellationToken,
     cancels: Cancels,
-    keys: KeyReader,
-    runtime: NetworkRuntime,
+    environment: Environment,
+    network: Network,
     rests: Cooldowns,
     factories: SimulatedFactories,
     simulated: HashMap<Choice, Box<dyn SimulatedProvider>>,
-    /// The state of Slack.
-    slack: SlackWork,
     /// The person's file about the workspace, if the room follows it.
     trust: Option<FollowedTrust>,
     /// The running coding agents.
@@ -203,7 +198,7 @@ impl WorkerState {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => {
                     // Requests that failed for lack of a key are sent again when there is one, but only on demand.
-                    if self.keys.has_read() {
+                    if self.network.keys.has_read() {
                         self.keys();
                     }
                     continue;
@@ -224,7 +219,6 @@ impl WorkerState {
                         cancel.cancel();
                     }
                 }
-                GatewayCommand::Slack(command) => self.ask_slack(command),
                 GatewayCommand::Trust(command) => self.take_trust(command),
                 GatewayCommand::WorkOver { work } => {
                     if let Ok(threads) = self.runtime() {
@@ -282,7 +276,7 @@ impl WorkerState {
         let begun = Instant::now();
         let cancel = self.cancel_all.child_token();
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner).insert(id, cancel.clone());
-        let environment = self.keys.environment().clone();
+        let environment = self.environment.clone();
         let (rests, agents, events) = (self.rests.clone(), self.agents.clone(), self.events.clone());
         let call = Call { id, request, choice, terms, keys, environment, cancel, rests, agents, events };
         match self.runtime() {
@@ -308,33 +302,6 @@ impl WorkerState {
                     effort: Effort::default(),
                     script: None,
                 });
-            }
-        }
-    }
-
-    /// Sends to or polls Slack.
-    fn ask_slack(&mut self, command: SlackCommand) {
-        let keys = self.keys();
-        let work = self.slack.clone();
-        let environment = self.keys.environment().clone();
-        let (cancel, events) = (self.cancel_all.clone(), self.events.clone());
-        match self.runtime() {
-            Ok(runtime) => {
-                runtime.spawn(async move {
-                    let event = work.carry_out(command, environment, keys, cancel).await;
-                    // The message is dropped if the world no longer exists.
-                    let _ = events.send(GatewayEvent::Slack(event));
-                });
-            }
-            Err(error) => {
-                let what = format!("the network is not available: {error}");
-                let remedy = "free some memory or threads and try again".to_owned();
-                self.finish(GatewayEvent::Slack(match command {
-                    SlackCommand::Send { id, .. } => {
-                        SlackEvent::Posted { id, post: SlackPost::NotSent { what, remedy } }
-                    }
-                    SlackCommand::Look { .. } => SlackEvent::Looked(Box::<SlackPoll>::default()),
-                }));
             }
         }
     }
@@ -366,15 +333,13 @@ impl WorkerState {
     }
 
     fn runtime(&self) -> std::io::Result<tokio::runtime::Handle> {
-        self.runtime.handle()
+        self.network.runtime.handle()
     }
 
     /// Returns the keys, read again if a person has changed their file.
     fn keys(&mut self) -> Arc<Keys> {
-        let (keys, is_changed) = self.keys.read();
-        if is_changed && has_room(&self.events) {
-            self.finish(GatewayEvent::AccessChanged { environment: Box::new(self.keys.environment().clone()) });
-        }
+        let (keys, environment) = self.network.keys.read(&self.environment);
+        self.environment = environment;
         keys
     }
 

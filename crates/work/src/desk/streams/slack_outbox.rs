@@ -11,10 +11,10 @@ use crate::base::ids::ROOM;
 use crate::base::text::truncate;
 use crate::base::{Author, Id, Seq};
 use crate::gateway::slack::{
-    SlackAccess, SlackCommand, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
+    SlackAccess, SlackCommand, SlackEvent, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
 };
-use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
-use crate::schedule::{InputJournal, InputQueue};
+use crate::gateway::{ExternalCalls, GatewaySettings, RunningCall, SlackNews};
+use crate::schedule::outside::{Outside, Received, Reporter, Start, WorldOf};
 use crate::tools::{
     DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutput,
 };
@@ -176,43 +176,97 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> OrderReport {
     }
 }
 
-/// The messages that this process has begun to send. Not saved.
+/// Passes outgoing messages to Slack. If an earlier process ended while it was sending messages, their results are
+/// unknown, and they are not sent again unasked.
 #[derive(Default)]
-pub(in crate::desk) struct StartedSends {
-    orders: BTreeSet<OrderKey>,
-    has_looked: bool,
+pub(in crate::desk) struct SlackPosts {
+    running: BTreeMap<OrderKey, RunningCall>,
+    /// Whether an earlier process may have sent what is pending.
+    may_have_sent: bool,
 }
 
-/// Passes outgoing messages to the gateway. If an earlier process ended while it was sending messages, their results
-/// are unknown, and they are not sent again unasked.
-pub(in crate::desk) fn send_out(
-    (all, access): (Res<SlackSending>, Res<SlackAccess>),
-    (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
-    (mut calls, mut queue): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
-    journal: Res<InputJournal>,
-    mut started: Local<StartedSends>,
-) {
-    if journal.is_replaying() {
-        return;
+fn posted(key: OrderKey, post: SlackPost) -> SlackNews {
+    SlackNews::Posted { id: key.id(), post }
+}
+
+fn not_sent(what: String) -> SlackPost {
+    SlackPost::NotSent { what, remedy: "free some memory or threads and try again".to_owned() }
+}
+
+impl Outside for SlackPosts {
+    const NAME: &'static str = "Slack messages";
+    const MAX_RUNNING: usize = usize::MAX;
+
+    type Key = OrderKey;
+    type Order = SlackMessage;
+    type Report = SlackPost;
+    type Answer = SlackNews;
+    type World = (
+        Res<'static, SlackSending>,
+        Res<'static, SlackAccess>,
+        Res<'static, GatewaySettings>,
+        Res<'static, SlackSettings>,
+        ExternalCalls<'static>,
+    );
+
+    fn wanted(&mut self, (all, access, ..): &mut WorldOf<'_, '_, Self>) -> Vec<OrderKey> {
+        self.may_have_sent = access.may_have_sent();
+        all.sending.keys().copied().collect()
     }
-    let is_first_look = !std::mem::replace(&mut started.has_looked, true);
-    if all.sending.is_empty() {
-        started.orders.clear();
-        return;
+
+    fn order(&self, key: &OrderKey, (all, ..): &WorldOf<'_, '_, Self>) -> Result<SlackMessage, SlackNews> {
+        let sent = all.sending.get(key).ok_or_else(|| self.lost(key, "the message is gone"))?;
+        Ok(SlackMessage { channel: sent.channel.clone(), text: sent.text.clone(), thread: sent.thread.clone() })
     }
-    for (key, sent) in &all.sending {
-        if !started.orders.insert(*key) {
-            continue;
+
+    fn interrupted(&mut self, key: &OrderKey, _: &SlackMessage) -> Option<SlackNews> {
+        self.may_have_sent.then(|| self.lost(key, "the workshop was stopped while the message was being sent"))
+    }
+
+    fn start(
+        &mut self,
+        key: &OrderKey,
+        message: SlackMessage,
+        (_, _, gateway, settings, calls): &mut WorldOf<'_, '_, Self>,
+        reporter: Reporter<Self>,
+    ) -> Start<SlackNews> {
+        let terms = Box::new(SlackTerms::of(gateway, settings));
+        let command = SlackCommand::Send { id: key.id(), message, terms };
+        let done = move |event| {
+            if let SlackEvent::Posted { post, .. } = event {
+                reporter.report(post);
+            }
+        };
+        match calls.ask_slack(command, done) {
+            Ok(call) => {
+                self.running.insert(*key, call);
+                Start::Started
+            }
+            Err(what) => Start::Ended(posted(*key, not_sent(what))),
         }
-        if is_first_look && access.may_have_sent() {
-            let what = "the workshop was stopped while the message was being sent".to_owned();
-            queue.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
-            continue;
-        }
-        let message =
-            SlackMessage { channel: sent.channel.clone(), text: sent.text.clone(), thread: sent.thread.clone() };
-        let terms = Box::new(SlackTerms::of(&gateway, &settings));
-        calls.send(SlackCommand::Send { id: key.id(), message, terms });
     }
-    started.orders.retain(|key| all.sending.contains_key(key));
+
+    fn cancel(&mut self, key: &OrderKey, _: &mut WorldOf<'_, '_, Self>) {
+        self.running.remove(key);
+    }
+
+    fn receive(&mut self, key: &OrderKey, post: SlackPost, _: &mut WorldOf<'_, '_, Self>) -> Received<SlackNews> {
+        self.running.remove(key);
+        Received::Answer(posted(*key, post))
+    }
+
+    fn lost(&self, key: &OrderKey, why: &str) -> SlackNews {
+        posted(*key, SlackPost::Unknown { what: why.to_owned() })
+    }
+
+    fn is_final(_: &SlackNews) -> bool {
+        true
+    }
+
+    fn addressed_to(key: &OrderKey, answer: SlackNews) -> SlackNews {
+        match answer {
+            SlackNews::Posted { post, .. } => posted(*key, post),
+            other => other,
+        }
+    }
 }
