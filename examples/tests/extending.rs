@@ -48,6 +48,28 @@ fn add_gong(app: &mut App) {
     app.add_systems(Tick, wake_for_gong.in_set(InPhase(WorkshopSystems::Decide, Layer::Kernel)));
 }
 
+/// The program of `docs/extending.md`, which is compiled here.
+#[expect(dead_code, reason = "a test is not the whole program")]
+fn main_of_the_page() -> std::process::ExitCode {
+    example_element::add().expect("the word is free");
+    example_pane::add();
+    agent_workshop::app::extend(|app| example_tool::add(app).expect("the name is free"));
+    agent_workshop::app::extend(|app| example_event::add(app.world_mut()));
+    agent_workshop::cli::main()
+}
+
+#[test]
+fn the_page_shows_a_program_that_compiles() {
+    let page = include_str!("../../docs/extending.md");
+    let lines =
+        include_str!("extending.rs").lines().map(str::trim).skip_while(|line| !line.starts_with("fn main_of_the_page"));
+    let body = lines.skip(1).take_while(|line| *line != "}");
+    assert!(body.clone().count() > 3, "the program was not found");
+    for line in body {
+        assert!(page.contains(line), "docs/extending.md does not show: {line}");
+    }
+}
+
 #[test]
 fn an_extension_is_in_each_room_when_it_is_made_begun_and_reopened() {
     app::extend(|app| {
