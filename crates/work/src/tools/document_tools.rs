@@ -208,6 +208,6 @@ fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Op
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 #[path = "document_tools_tests.rs"]
 mod tests;

@@ -1,7 +1,5 @@
-//! Adds a prompt part that is defined only in this file: its text comes from outside, some ticks after it was
-//! requested.
+//! What must hold for a part of prompts that another crate adds.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use agent_workshop::agent::AgentCommand;
@@ -10,66 +8,19 @@ use agent_workshop::gateway;
 use agent_workshop::gateway::provider::{ProviderRequest, SimulatedAnswer, SimulatedProvider};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::mind::parts;
-use agent_workshop::mind::{
-    Completion, Finish, GatherKey, PartGathered, PartProvider, PendingRequests, PromptParts, Share, Slot, Usage,
-};
-use agent_workshop::schedule::{InPhase, InputJournal, InputQueue, Layer, SimClock, Tick, WorkshopSystems};
+use agent_workshop::mind::{Completion, Finish, GatherKey, PartGathered, PendingRequests, Usage};
+use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::{TaskCommand, ThinkDone};
 use bevy::ecs::message::Messages;
-use bevy::ecs::prelude::*;
-use libtest_mimic::Trial;
+use example_prompt_part::{Answers, RECALL, add};
 use serde_json::{Value, json};
 
-use crate::cases;
 use crate::workshop::{Setup, Workshop};
 
-pub fn trials() -> Vec<Trial> {
-    cases![
-        a_prompt_waits_for_a_late_part_and_limits_it_to_its_share,
-        an_agent_that_shares_nothing_gets_no_part,
-        a_refused_or_missing_part_is_left_out_with_a_warning,
-        late_duplicate_and_unknown_parts_are_dropped_with_a_warning,
-        a_reopened_room_continues_waiting_and_calls_the_model_once,
-        a_run_with_gathered_parts_replays_without_their_source,
-        removing_a_waiting_agent_ends_its_request_without_a_model_call,
-        work_waits_for_parts_too_and_stopping_it_drops_them,
-    ]
-}
-
-const RECALL: &str = "recall";
 /// The number of ticks after which the text arrives.
 const DELAY_TICKS: u64 = 7;
 
 const SCENE: &str = "name: Test\nseed: 3\nelements:\n  - { id: rules, kind: rulebook, label: Rules, position: [0, 0], text: Be brief. }\nagents:\n  - { id: ada-1, profile: ada, position: [0, 60] }\n";
-
-/// Returns the part: memories that match the agent's prompt, limited to 1/960 of the prompt.
-fn recall() -> PartProvider {
-    let names = (RECALL, "What it recalls", "## What you recall");
-    PartProvider::looked_up(names, Slot::Changing, |context| Some(json!({ "who": context.who.name })))
-        .with_share(Share::Whole(960))
-}
-
-/// The delay in ticks and the outcome of the source; `None` if it never answers.
-#[derive(Resource, Clone)]
-struct Answers(Option<(u64, Result<String, String>)>);
-
-fn gather(
-    pending: Res<PendingRequests>,
-    (clock, journal, answers): (Res<SimClock>, Res<InputJournal>, Res<Answers>),
-    mut since: Local<BTreeMap<GatherKey, u64>>,
-    mut outcomes: ResMut<InputQueue<PartGathered>>,
-) {
-    if journal.is_replaying() {
-        return;
-    }
-    let Some((after, outcome)) = &answers.0 else { return };
-    for order in pending.orders_of(RECALL) {
-        let start = *since.entry(order.key.clone()).or_insert(clock.tick());
-        if clock.tick() == start + after {
-            outcomes.push(PartGathered { key: order.key, outcome: outcome.clone() });
-        }
-    }
-}
 
 /// The requests that a model received.
 type ReceivedRequests = Arc<Mutex<Vec<ProviderRequest>>>;
@@ -91,9 +42,7 @@ fn with_part(mut room: Workshop, answers: Answers) -> (Workshop, ReceivedRequest
     let received = ReceivedRequests::default();
     let requests = received.clone();
     gateway::add_simulated_provider(&mut room.app, "offline", move |_| Ok(Box::new(RecordingModel(requests.clone()))));
-    room.world().resource_mut::<PromptParts>().register(recall()).expect("the word is free");
-    room.world().insert_resource(answers);
-    room.app.add_systems(Tick, gather.in_set(InPhase(WorkshopSystems::Dispatch, Layer::Mind)));
+    add(&mut room.app, answers).expect("the word is free");
     (room, received)
 }
 
@@ -141,6 +90,7 @@ fn left_out(received: &ReceivedRequests) -> Vec<String> {
     prompt.left_out.iter().map(|left| format!("{}: {}", parts::label(&left.origin), left.why)).collect()
 }
 
+#[test]
 fn a_prompt_waits_for_a_late_part_and_limits_it_to_its_share() {
     let (mut room, received) = open_room(Some((DELAY_TICKS, Ok("The lamps are in the cellar."))));
     let key = run_until_waiting(&mut room);
@@ -169,6 +119,7 @@ fn a_prompt_waits_for_a_late_part_and_limits_it_to_its_share() {
     assert_eq!(part.heading(), "## What you recall");
 }
 
+#[test]
 fn an_agent_that_shares_nothing_gets_no_part() {
     let answers = Answers(Some((DELAY_TICKS, Ok("The lamps are in the cellar.".into()))));
     let (mut room, received) = with_part(setup("share_workspace_info: false\n").open(), answers);
@@ -179,6 +130,7 @@ fn an_agent_that_shares_nothing_gets_no_part() {
     assert!(texts(&received).iter().all(|text| text.contains("Be kind.") && !text.contains("recall")));
 }
 
+#[test]
 fn a_refused_or_missing_part_is_left_out_with_a_warning() {
     for (answers, why) in [
         (Some((DELAY_TICKS, Err("its index is being built"))), "its index is being built"),
@@ -198,6 +150,7 @@ fn a_refused_or_missing_part_is_left_out_with_a_warning() {
     }
 }
 
+#[test]
 fn late_duplicate_and_unknown_parts_are_dropped_with_a_warning() {
     let (mut room, received) = open_room(None);
     let key = run_until_waiting(&mut room);
@@ -214,6 +167,7 @@ fn late_duplicate_and_unknown_parts_are_dropped_with_a_warning() {
     assert_eq!(received.lock().unwrap().len(), 1);
 }
 
+#[test]
 fn a_reopened_room_continues_waiting_and_calls_the_model_once() {
     for ticks in [0, 3, DELAY_TICKS - 1] {
         let (mut room, before) = open_room(Some((DELAY_TICKS, Ok("The lamps are in the cellar."))));
@@ -232,6 +186,7 @@ fn a_reopened_room_continues_waiting_and_calls_the_model_once() {
     }
 }
 
+#[test]
 fn a_run_with_gathered_parts_replays_without_their_source() {
     let (mut live, _) = open_room(Some((DELAY_TICKS, Ok("The lamps are in the cellar."))));
     run_until_waiting(&mut live);
@@ -250,6 +205,7 @@ fn a_run_with_gathered_parts_replays_without_their_source() {
     assert_eq!(events(&again), events(&live), "the replay logged different events");
 }
 
+#[test]
 fn removing_a_waiting_agent_ends_its_request_without_a_model_call() {
     let (mut room, received) = open_room(None);
     run_until_waiting(&mut room);
@@ -263,6 +219,7 @@ fn removing_a_waiting_agent_ends_its_request_without_a_model_call() {
     assert!(received.lock().unwrap().is_empty() && room.world().resource::<PendingRequests>().is_empty());
 }
 
+#[test]
 fn work_waits_for_parts_too_and_stopping_it_drops_them() {
     let task = || TaskCommand { agent: "ada-1".into(), text: "Find the lamps.".into() };
     let (mut room, received) = open_room(Some((DELAY_TICKS, Ok("The lamps are in the cellar."))));

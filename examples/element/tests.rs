@@ -1,140 +1,19 @@
-//! Adds a kind of element that is defined only in this file: a whiteboard on which everyone draws lines and only the
-//! person wipes. An extension needs one file, like the module [`whiteboard`], and one line, like [`register`].
-
-use std::sync::Once;
+//! What must hold for a kind of element that another crate adds.
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::{Author, Seq};
-use agent_workshop::element::kinds::{kind, kinds, register as add_kind};
-use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, HeldContent, Reader};
+use agent_workshop::element::kinds::{KindRefusal, kind, kinds, register};
+use agent_workshop::element::{ElementAct, ElementCommand, ElementEdit, Elements, HeldContent, Kind, Reader};
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::InputJournal;
+use agent_workshop::ui::Command;
+use agent_workshop::ui::commands::{RoomAct, create};
+use agent_workshop::view::model::RoomModel;
+use agent_workshop::view::theme;
 use agent_workshop::workspace::KnownFiles;
-use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
-use crate::cases;
 use crate::workshop::{Setup, Workshop};
-
-/// The complete element.
-mod whiteboard {
-    use std::any::Any;
-
-    use agent_workshop::base::{Problem, Urgency};
-    use agent_workshop::element::{
-        ActContext, ActKind, ChangeKind, Content, ElementAct, ElementChange, Kind, Marker, Offer, Reader, Wake,
-    };
-    use serde_json::{Map, Value, json};
-
-    /// The kind of all whiteboards.
-    pub static KIND: Kind = Kind {
-        purpose: "Lines that everyone draws and only you wipe off",
-        colour: [0xe8, 0xf0, 0xf2],
-        acts: &[
-            ActKind {
-                offer: Some(Offer { button: "Draw", argument: "text", hint: "A line to draw" }),
-                marker: Some(Marker { word: "DRAW", argument: "text", purpose: "draws a line on the whiteboard" }),
-                ..ActKind::new("draw")
-            },
-            ActKind::new("wipe"),
-        ],
-        changes: &[
-            ChangeKind { says: "drew on", ..ChangeKind::new("line_drawn", Wake::Everyone(Urgency::Read)) },
-            ChangeKind { says: "wiped off", ..ChangeKind::new("line_wiped", Wake::Nobody) },
-        ],
-        ..Kind::new("whiteboard", "whiteboard", from_scene, from_markdown)
-    };
-
-    #[derive(Clone, Default, Debug)]
-    struct Whiteboard {
-        lines: Vec<String>,
-    }
-
-    fn from_scene(entry: &Map<String, Value>, _place: &str) -> (Box<dyn Content>, Vec<Problem>) {
-        let lines = entry.get("lines").and_then(Value::as_array).into_iter().flatten();
-        let lines = lines.filter_map(Value::as_str).map(str::to_owned).collect();
-        (Box::new(Whiteboard { lines }), Vec::new())
-    }
-
-    fn from_markdown(text: &str) -> Box<dyn Content> {
-        let lines = text.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect();
-        Box::new(Whiteboard { lines })
-    }
-
-    fn act(word: &str, text: &str) -> ElementAct {
-        ElementAct::new(word, Map::from_iter([("text".to_owned(), json!(text))]))
-    }
-
-    impl Content for Whiteboard {
-        fn to_scene(&self) -> Map<String, Value> {
-            Map::from_iter([("lines".to_owned(), json!(self.lines))])
-        }
-
-        fn to_markdown(&self) -> String {
-            self.lines.iter().map(|line| format!("- {line}\n")).collect()
-        }
-
-        fn acts_to(&self, newer: &dyn Content) -> Vec<ElementAct> {
-            let Some(newer) = newer.as_any().downcast_ref::<Self>() else { return Vec::new() };
-            let missing = |lines: &[String], from: &[String], word: &str| -> Vec<ElementAct> {
-                lines.iter().filter(|line| !from.contains(line)).map(|line| act(word, line)).collect()
-            };
-            let mut acts = missing(&self.lines, &newer.lines, "wipe");
-            acts.extend(missing(&newer.lines, &self.lines, "draw"));
-            acts
-        }
-
-        fn apply(&mut self, act: &ElementAct, context: &ActContext<'_>) -> Result<Vec<ElementChange>, String> {
-            let text = act.text("text").trim().to_owned();
-            match act.as_str() {
-                "draw" if text.is_empty() => Err("there is nothing to draw".to_owned()),
-                "draw" if self.lines.contains(&text) => Err("that is drawn already".to_owned()),
-                "draw" => {
-                    self.lines.push(text);
-                    Ok(vec![ElementChange::new("line_drawn")])
-                }
-                "wipe" if context.by.is_user() => {
-                    self.lines.retain(|line| *line != text);
-                    Ok(vec![ElementChange::new("line_wiped")])
-                }
-                "wipe" => Err("only the user wipes the whiteboard".to_owned()),
-                _ => Err("a whiteboard takes lines only".to_owned()),
-            }
-        }
-
-        fn prompt_text(&self, _reader: &Reader) -> String {
-            if self.lines.is_empty() { "(no lines)".to_owned() } else { self.lines.join("\n") }
-        }
-
-        fn summary(&self, _reader: &Reader, max_chars: usize) -> String {
-            self.lines.join(" · ").chars().take(max_chars).collect()
-        }
-
-        fn as_any(&self) -> &dyn Any {
-            self
-        }
-
-        fn boxed_clone(&self) -> Box<dyn Content> {
-            Box::new(self.clone())
-        }
-    }
-}
-
-/// Registers the kind.
-fn register() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| add_kind(&whiteboard::KIND).expect("the word is free"));
-}
-
-pub fn trials() -> Vec<Trial> {
-    cases![
-        an_added_kind_is_listed_and_its_word_is_taken,
-        a_person_and_an_agent_use_its_actions_and_the_log_shows_them,
-        prompts_describe_it_and_refused_actions_are_reported,
-        it_is_saved_in_its_file_merges_edits_and_is_restored,
-        a_run_with_an_added_kind_replays,
-    ]
-}
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\n\
     agents:\n  - { id: ada-1, profile: ada, position: [0, 0], behaviour: stationary }\n";
@@ -150,9 +29,14 @@ fn keys(more: Value) -> serde_json::Map<String, Value> {
     keys.as_object().expect("it is a map").clone()
 }
 
+/// Registers the kind.
+fn add() {
+    example_element::add().expect("the word is free");
+}
+
 /// Opens a room and adds a whiteboard as a person does.
 fn room() -> Workshop {
-    register();
+    add();
     let mut room = Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT).open();
     room.advance(1.0);
     room.push(ElementCommand::Add { keys: keys(json!({})) });
@@ -177,30 +61,23 @@ fn prompt(room: &mut Workshop) -> LastPrompt {
     room.world().get::<LastPrompt>(entity).expect("the agent has had a prompt").clone()
 }
 
+#[test]
 fn an_added_kind_is_listed_and_its_word_is_taken() {
-    use agent_workshop::element::Kind;
-    use agent_workshop::element::kinds::KindRefusal;
     static OTHER: Kind =
         Kind { private: true, ..Kind::new("whiteboard", "x", |_, _| unreachable!(), |_| unreachable!()) };
-    register();
-    assert_eq!(add_kind(&whiteboard::KIND), Ok(()), "registering it again has no effect");
-    assert_eq!(add_kind(&OTHER), Err(KindRefusal::Taken("whiteboard")));
+    add();
+    assert_eq!(example_element::add(), Ok(()), "registering it again has no effect");
+    assert_eq!(register(&OTHER), Err(KindRefusal::Taken("whiteboard")));
     assert_eq!(kinds().into_iter().filter(|kind| kind.word == "whiteboard").count(), 1);
     assert!(!kind("whiteboard").expect("the kind is registered").private);
-    #[cfg(feature = "window")]
-    {
-        use agent_workshop::ui::Command;
-        use agent_workshop::ui::commands::RoomAct;
-        use agent_workshop::view::model::RoomModel;
-        let colour = agent_workshop::view::theme::element_colour("whiteboard");
-        assert_eq!(colour.to_array()[..3], whiteboard::KIND.colour);
-        let menu =
-            agent_workshop::ui::commands::create::element_at(&RoomModel::default(), "whiteboard", [4.0, 5.0].into());
-        let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)) = menu else { panic!("{menu:?}") };
-        assert_eq!((&keys["kind"], &keys["position"]), (&json!("whiteboard"), &json!([4.0, 5.0])));
-    }
+    let colour = theme::element_colour("whiteboard");
+    assert_eq!(colour.to_array()[..3], example_element::KIND.colour);
+    let menu = create::element_at(&RoomModel::default(), "whiteboard", [4.0, 5.0].into());
+    let Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)) = menu else { panic!("{menu:?}") };
+    assert_eq!((&keys["kind"], &keys["position"]), (&json!("whiteboard"), &json!([4.0, 5.0])));
 }
 
+#[test]
 fn a_person_and_an_agent_use_its_actions_and_the_log_shows_them() {
     let mut room = room();
     draw(&mut room, "a sun");
@@ -218,6 +95,7 @@ fn a_person_and_an_agent_use_its_actions_and_the_log_shows_them() {
     assert_eq!(reads.last().expect("the agent has read it")["data"]["said"], "I draw, too.");
 }
 
+#[test]
 fn prompts_describe_it_and_refused_actions_are_reported() {
     let mut room = room();
     draw(&mut room, "a sun");
@@ -230,7 +108,7 @@ fn prompts_describe_it_and_refused_actions_are_reported() {
     assert_eq!(refused["data"]["what"], "that is drawn already");
     assert_eq!(text(&mut room), "a sun\na cat [grey]\na ship");
     // Without a whiteboard, prompts do not mention the marker, and writing it has no effect.
-    register();
+    add();
     let mut bare = Setup::scene(
         SCENE
             .replace("elements: []", "elements:\n  - { id: news, kind: messageboard, position: [90, 0], text: a sun }")
@@ -249,6 +127,7 @@ fn prompts_describe_it_and_refused_actions_are_reported() {
     );
 }
 
+#[test]
 fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     let mut room = room();
     draw(&mut room, "a sun");
@@ -262,7 +141,7 @@ fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     again.assert_same_world(&mut room);
     // A whiteboard with a file: lines that a person adds there appear on it, and lines that are removed there are
     // wiped.
-    register();
+    add();
     let scene = SCENE.replace(
         "elements: []",
         "elements:\n  - { id: board, kind: whiteboard, label: Board, position: [200, 0], file: boards/b.md }",
@@ -280,6 +159,7 @@ fn it_is_saved_in_its_file_merges_edits_and_is_restored() {
     assert_eq!(text(&mut room), "two\na sun\na cat [grey]\nzero");
 }
 
+#[test]
 fn a_run_with_an_added_kind_replays() {
     let mut live = room();
     draw(&mut live, "a sun");

@@ -1,61 +1,24 @@
-//! Adds an event that is defined only in this file: it is logged, stored, read back, narrated and shown in the log pane
-//! like any other; and a program without the event still keeps it as it was written.
+//! What must hold for an event that another crate adds.
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use agent_workshop::app::clock_driver::{EventTap, Step};
 use agent_workshop::app::display_names::RoomNames;
 use agent_workshop::app::opening::state_folder;
 use agent_workshop::app::room::{OpenOptions, Room};
+use agent_workshop::app::window::{OpenRoom, Screen};
 use agent_workshop::base::JobControl;
-use agent_workshop::log::events::enum_name;
-use agent_workshop::log::narration::{NarrationContext, counted};
-use agent_workshop::log::{AddedEvents, EventData, EventDraft, EventKind, EventLog, EventRecord, Word};
+use agent_workshop::log::{EventData, EventDraft, EventLog, EventRecord};
 use agent_workshop::schedule::{InPhase, Layer, SimClock, Speed, Tick, WorkshopSystems};
 use agent_workshop::store::{Reader, StoreError, export_events};
+use agent_workshop::ui::state::dock::Tab;
 use bevy::ecs::prelude::*;
 use bevy::ecs::schedule::Schedules;
-use libtest_mimic::Trial;
-use serde::{Deserialize, Serialize};
+use egui::{Context, Pos2, RawInput, Rect, vec2};
+use example_event::{Milk, TeaBreak, add};
 use serde_json::{Value, json};
-
-use crate::cases;
-
-pub fn trials() -> Vec<Trial> {
-    let trials =
-        cases![an_added_event_is_logged_stored_read_back_and_narrated, an_unknown_event_is_kept_as_it_was_written,];
-    #[cfg(feature = "window")]
-    let trials = trials.into_iter().chain(cases![the_log_pane_shows_an_added_event_now_and_after_a_restart]).collect();
-    trials
-}
-
-/// A field type of the added event: whether the tea came with milk.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Milk {
-    Some,
-}
-
-/// The event: an agent had tea.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct TeaBreak {
-    biscuits: u32,
-    milk: Milk,
-}
-
-impl EventData for TeaBreak {
-    const KIND: EventKind = EventKind::Other(Word::Borrowed("tea_break"));
-
-    fn narrate(&self, context: &NarrationContext<'_>) -> String {
-        let biscuits = counted(self.biscuits.into(), "biscuit", "biscuits");
-        format!("{} had tea with {} milk and {biscuits}", context.who(), enum_name(self.milk))
-    }
-
-    fn remedy(&self) -> &str {
-        if self.biscuits > 2 { "buy more" } else { "" }
-    }
-}
 
 const SENTENCE: &str = "Ada had tea with some milk and 3 biscuits. What to do: buy more";
 const UNKNOWN: &str = "Tea break (this version cannot read its data: {\"biscuits\":3,\"milk\":\"some\"})";
@@ -65,8 +28,8 @@ fn tea() -> TeaBreak {
 }
 
 /// Registers the event and a system that logs it.
-fn add(world: &mut World) {
-    world.resource_mut::<AddedEvents>().add::<TeaBreak>();
+fn add_with_tea_time(world: &mut World) {
+    add(world);
     let write = |mut log: ResMut<EventLog>| {
         log.write(EventDraft::of(&tea()).agent(&"ada-1".into()));
     };
@@ -74,7 +37,7 @@ fn add(world: &mut World) {
     world.resource_mut::<Schedules>().add_systems(Tick, write.in_set(position));
 }
 
-fn workspace() -> tempfile::TempDir {
+pub fn workspace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -91,7 +54,7 @@ fn options(folder: &Path) -> OpenOptions {
     OpenOptions { folder: folder.to_owned(), provider: Some("offline".to_owned()), ..OpenOptions::trusted() }
 }
 
-fn open(folder: &Path) -> Room {
+pub fn open(folder: &Path) -> Room {
     let (mut room, _) = Room::open(&options(folder)).unwrap();
     let world = room.app.world_mut();
     world.insert_resource(EventTap::default());
@@ -100,7 +63,7 @@ fn open(folder: &Path) -> Room {
 }
 
 /// Runs one tick. Returns its events.
-fn tick(room: &mut Room) -> Vec<EventRecord> {
+pub fn tick(room: &mut Room) -> Vec<EventRecord> {
     while room.driver.step(room.app.world_mut()) != Step::Ticked {}
     room.app.world_mut().resource_mut::<EventTap>().take()
 }
@@ -131,11 +94,12 @@ fn sentences(room: &Room, records: &[EventRecord]) -> Vec<String> {
     records.iter().map(|record| narrator.sentence(record)).collect()
 }
 
+#[test]
 fn an_added_event_is_logged_stored_read_back_and_narrated() {
     let folder = workspace();
     let mut room = open(folder.path());
     tick(&mut room);
-    add(room.app.world_mut());
+    add_with_tea_time(room.app.world_mut());
     let records = tick(&mut room);
     assert!(sentences(&room, &records).contains(&SENTENCE.to_owned()), "{:?}", sentences(&room, &records));
     assert!(records.iter().any(|record| record.read() == Some(tea())));
@@ -143,7 +107,7 @@ fn an_added_event_is_logged_stored_read_back_and_narrated() {
     let before = stored_events(folder.path());
     assert_eq!(before.iter().map(EventRecord::read).collect::<Vec<_>>(), [Some(tea())]);
     let mut again = open(folder.path());
-    add(again.app.world_mut());
+    add_with_tea_time(again.app.world_mut());
     assert_eq!(
         sentences(&again, &stored_events(folder.path())),
         [SENTENCE],
@@ -154,10 +118,11 @@ fn an_added_event_is_logged_stored_read_back_and_narrated() {
     assert_eq!(exported_events(folder.path()), vec![json!(["ada-1", { "biscuits": 3, "milk": "some" }]); 2]);
 }
 
+#[test]
 fn an_unknown_event_is_kept_as_it_was_written() {
     let folder = workspace();
     let mut room = open(folder.path());
-    add(room.app.world_mut());
+    add_with_tea_time(room.app.world_mut());
     tick(&mut room);
     room.close("the test closed it", |_| {}).unwrap();
     let before = exported_events(folder.path());
@@ -168,30 +133,25 @@ fn an_unknown_event_is_kept_as_it_was_written() {
     assert_eq!((exported_events(folder.path()), before.len()), (before, 1));
 }
 
-#[cfg(feature = "window")]
+#[test]
 fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
-    use agent_workshop::app::window::OpenRoom;
     let folder = workspace();
     let mut room = OpenRoom::open(options(folder.path())).unwrap();
-    add(room.world().unwrap());
+    add_with_tea_time(room.world().unwrap());
     room.run_ticks(1);
     draw_until_shown(&mut room, SENTENCE);
     room.close("the test closed it");
     // Events of the earlier run are read from the disk.
     let mut unknown = OpenRoom::open(options(folder.path())).unwrap();
     draw_until_shown(&mut unknown, UNKNOWN);
-    unknown.world().unwrap().resource_mut::<AddedEvents>().add::<TeaBreak>();
+    add(unknown.world().unwrap());
     draw_until_shown(&mut unknown, SENTENCE);
     unknown.close("the test closed it");
 }
 
 /// Draws the log pane until a row contains this text.
-#[cfg(feature = "window")]
-fn draw_until_shown(room: &mut agent_workshop::app::window::OpenRoom, expected: &str) {
-    use agent_workshop::app::window::Screen;
-    use agent_workshop::ui::state::dock::Tab;
-    use egui::{Context, Pos2, RawInput, Rect, vec2};
-    let began = std::time::Instant::now();
+fn draw_until_shown(room: &mut OpenRoom, expected: &str) {
+    let began = Instant::now();
     let mut screen = Screen::new(Some(false));
     screen.state.dock.show(&Tab::Log, |_| true);
     let context = Context::default();

@@ -1,87 +1,16 @@
-//! Adds a reason to wake that is defined only in this file: somebody rings at the door, and an agent reacts as to any
-//! other reason.
+//! What must hold for a reason to wake that another crate adds.
 
 use agent_workshop::agent::Roster;
-use agent_workshop::base::{Author, Id, Seq};
-use agent_workshop::log::narration::NarrationContext;
-use agent_workshop::log::{EventData, EventDraft, EventKind, EventLog, Word};
+use agent_workshop::base::Seq;
 use agent_workshop::mind::{LastPrompt, PromptOrigin};
-use agent_workshop::schedule::inputs::InputExt;
-use agent_workshop::schedule::{InPhase, Input, InputJournal, Layer, Tick, TickMessageExt, WorkshopSystems};
-use agent_workshop::simulation::{
-    AgentState, Interest, Place, Position, Queue, SetRestMode, State, Urgency, WakeAgent, is_idle,
-};
-use bevy::ecs::message::{Message, MessageReader, MessageWriter};
+use agent_workshop::schedule::InputJournal;
+use agent_workshop::simulation::{AgentState, Position, Queue, SetRestMode, State, is_idle};
 use bevy::ecs::prelude::*;
 use bevy::math::Vec2;
-use libtest_mimic::Trial;
-use serde::{Deserialize, Serialize};
+use example_reason::{DoorbellRang, add};
 use serde_json::{Value, json};
 
-use crate::cases;
 use crate::workshop::{Setup, Workshop};
-
-pub fn trials() -> Vec<Trial> {
-    cases![
-        a_woken_agent_walks_there_and_acts_on_its_models_answer,
-        repeated_wakes_for_one_reason_are_merged,
-        a_wake_survives_a_restart_at_every_stage,
-        a_run_with_an_added_reason_replays,
-        quoted_text_is_data_and_the_offline_brain_answers_it,
-        wake_chains_and_budgets_limit_wakes,
-    ]
-}
-
-/// The input: somebody rang the bell.
-#[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct DoorbellRang {
-    visitor: String,
-    says: String,
-    /// The agent that caused it, if any.
-    by: Option<Id>,
-}
-
-impl Input for DoorbellRang {
-    const KIND: &'static str = "doorbell";
-}
-
-/// The event of a ring.
-#[derive(Debug, Serialize, Deserialize)]
-struct Doorbell {
-    visitor: String,
-}
-
-impl EventData for Doorbell {
-    const KIND: EventKind = EventKind::Other(Word::Borrowed("doorbell"));
-
-    fn narrate(&self, _: &NarrationContext<'_>) -> String {
-        format!("{} rang the bell", self.visitor)
-    }
-}
-
-/// Logs each ring and wakes the agent.
-fn wake_for_doorbell(
-    mut rings: MessageReader<DoorbellRang>,
-    roster: Res<Roster>,
-    mut log: ResMut<EventLog>,
-    mut wakes: MessageWriter<WakeAgent>,
-) {
-    for DoorbellRang { visitor, says, by } in rings.read() {
-        let Some(agent) = roster.key("ada-1") else { continue };
-        let cause = log.write(EventDraft::of(&Doorbell { visitor: visitor.clone() }));
-        let sentence = format!("{visitor} rings at the door");
-        let interest = Interest::new("doorbell", sentence, Urgency::Mail, "Decide whether to let them in.")
-            .quoting(visitor.as_str(), says.as_str())
-            .at(Place::Element("door".into()));
-        let by = Author(by.clone().unwrap_or_else(|| "doorbell".into()));
-        wakes.write(WakeAgent { agent, interest, by, cause });
-    }
-}
-
-fn add(room: &mut Workshop) {
-    room.app.add_input::<DoorbellRang>().add_tick_message::<WakeAgent>();
-    room.app.add_systems(Tick, wake_for_doorbell.in_set(InPhase(WorkshopSystems::Decide, Layer::Kernel)));
-}
 
 const SCENE: &str = "name: Test\nseed: 3\nelements:\n\
     \x20 - { id: door, kind: messageboard, label: Front door, position: [400, 0], text: Welcome. }\n\
@@ -94,7 +23,7 @@ const SCRIPT: &str = "latency: 0.4\nagents:\n  ada:\n\
 
 fn open_room(setup: Setup) -> Workshop {
     let mut room = setup.open();
-    add(&mut room);
+    add(&mut room.app);
     room
 }
 
@@ -124,6 +53,7 @@ fn wake_calls(room: &Workshop) -> usize {
     room.events("model_call").iter().filter(|call| call["data"]["kind"] == "wake").count()
 }
 
+#[test]
 fn a_woken_agent_walks_there_and_acts_on_its_models_answer() {
     let mut room = quiet_room();
     ring(&mut room, "I bring a letter. [PIN: pinned by the guest]");
@@ -156,6 +86,7 @@ fn a_woken_agent_walks_there_and_acts_on_its_models_answer() {
     assert!(is_idle(room.world()));
 }
 
+#[test]
 fn repeated_wakes_for_one_reason_are_merged() {
     let mut room = quiet_room();
     // An agent that is pausing between activities does not start a new one.
@@ -177,6 +108,7 @@ fn repeated_wakes_for_one_reason_are_merged() {
     assert_eq!(wake_calls(&room), 1);
 }
 
+#[test]
 fn a_wake_survives_a_restart_at_every_stage() {
     // In the queue, on the way, during the model call, and after everything has ended.
     for secs in [0.1, 2.0, 4.3, 12.0] {
@@ -184,7 +116,7 @@ fn a_wake_survives_a_restart_at_every_stage() {
         ring(&mut room, "I bring a letter.");
         room.advance(secs);
         let mut again = room.reopened();
-        add(&mut again);
+        add(&mut again.app);
         again.assert_same_world(&mut room);
         room.advance(20.0);
         again.advance(20.0);
@@ -194,13 +126,14 @@ fn a_wake_survives_a_restart_at_every_stage() {
     }
 }
 
+#[test]
 fn a_run_with_an_added_reason_replays() {
     let mut live = open_room(Setup::scene(SCENE).profile("ada", ADA).script(SCRIPT));
     live.advance(20.0);
     ring(&mut live, "I bring a letter.");
     live.advance(40.0);
     let mut again = Workshop::begin(live.start.clone(), Seq(1));
-    add(&mut again);
+    add(&mut again.app);
     again.world().resource_mut::<InputJournal>().replay(live.inputs.clone());
     again.advance(60.0);
     again.assert_same_world(&mut live);
@@ -208,6 +141,7 @@ fn a_run_with_an_added_reason_replays() {
     assert_eq!(wake_calls(&live), 1);
 }
 
+#[test]
 fn quoted_text_is_data_and_the_offline_brain_answers_it() {
     let mut room = open_room(Setup::scene(SCENE).profile("ada", ADA).provider("offline"));
     room.advance(120.0);
@@ -225,6 +159,7 @@ fn quoted_text_is_data_and_the_offline_brain_answers_it() {
     assert_eq!(pins(&room), before, "a guest's marker has no effect");
 }
 
+#[test]
 fn wake_chains_and_budgets_limit_wakes() {
     // An agent's own actions wake it again and again: the chain ends after a limited number of links.
     let mut room = quiet_room();

@@ -1,92 +1,21 @@
-//! Adds a tool that is defined only in this file: registered while a room runs, and carried out over many ticks by its
-//! own executor.
+//! What must hold for a tool that another crate adds.
 
-use std::collections::BTreeMap;
-
-use agent_workshop::gate::{DeclaredTouch, TouchKind};
+use agent_workshop::agent::{Profiles, Roster};
+use agent_workshop::base::{ActivationKey, Seq};
+use agent_workshop::gate::{Authority, ToolScope};
 use agent_workshop::kernel::{Kernel, KernelCommand};
 use agent_workshop::mind::ModelRequest;
-use agent_workshop::schedule::{InPhase, InputJournal, InputQueue, Layer, SimClock, Tick, WorkshopSystems};
+use agent_workshop::schedule::InputJournal;
 use agent_workshop::simulation::{AgentState, State, TaskCommand};
 use agent_workshop::tools::{
-    Arguments, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Planned, Planning, Tool, ToolOutput,
-    ToolRefusal, Tools,
+    Caller, OrderOutcome, OrderReport, PendingToolOrders, Tool, ToolOutput, ToolRefusal, Tools,
 };
 use agent_workshop::workspace::Problems;
-use agent_workshop::{agent::Roster, base::Seq};
 use bevy::ecs::message::Messages;
-use bevy::ecs::prelude::*;
-use libtest_mimic::Trial;
+use example_tool::{DONE_TICKS, HALF_WAY_TICKS, WEATHER, add, weather};
 use serde_json::{Value, json};
 
-use crate::cases;
 use crate::workshop::{Setup, Workshop};
-
-pub fn trials() -> Vec<Trial> {
-    cases![
-        an_added_tool_is_offered_approved_shown_and_logged_like_others,
-        a_pending_call_survives_a_restart_and_ends_once,
-        two_runs_continued_from_one_state_have_distinct_order_keys,
-        a_run_with_an_added_tool_replays_without_its_executor,
-        a_call_of_stopped_work_is_dropped_and_a_late_result_ignored,
-        a_scoped_tool_is_offered_only_in_its_scope,
-    ]
-}
-
-const WEATHER: &str = "weather";
-/// The number of ticks after which the executor reports progress, and after which it is done.
-const HALF_WAY: u64 = 10;
-const DONE: u64 = 20;
-
-/// Returns the tool.
-fn weather() -> Tool {
-    let arguments = json!({
-        "type": "object",
-        "properties": { "city": { "type": "string", "minLength": 1, "description": "Where." } },
-        "required": ["city"],
-    });
-    Tool::new(WEATHER, "Says what the weather is like.", arguments, plan)
-}
-
-fn plan(arguments: &Arguments, _: &Planning<'_>) -> Result<Planned, String> {
-    let city = arguments.text("city");
-    let touches = vec![DeclaredTouch::new(TouchKind::NET_FETCH, format!("weather.example/{city}"))];
-    Ok(Planned::order(WEATHER, arguments.to_value(), touches, ("asking for the weather in", &city)))
-}
-
-/// The tool's executor; its progress is not saved.
-fn execute_orders(
-    orders: Res<PendingToolOrders>,
-    clock: Res<SimClock>,
-    journal: Res<InputJournal>,
-    mut started: Local<BTreeMap<OrderKey, u64>>,
-    mut outcomes: ResMut<InputQueue<OrderOutcome>>,
-) {
-    if journal.is_replaying() {
-        return;
-    }
-    started.retain(|key, _| orders.get(*key).is_some());
-    for order in orders.of(WEATHER) {
-        let since = *started.entry(order.key).or_insert(clock.tick());
-        let news = match clock.tick() - since {
-            HALF_WAY => OrderReport::Progress { text: "half way".into() },
-            DONE => {
-                let data = Some(json!({ "celsius": 7 }));
-                OrderReport::Done { output: ToolOutput { data, ..ToolOutput::default() } }
-            }
-            _ => continue,
-        };
-        outcomes.push(OrderOutcome { key: order.key, news });
-    }
-}
-
-/// Adds the tool and its executor to a room.
-fn add(room: &mut Workshop) {
-    let mut tools = room.world().resource_mut::<Tools>();
-    tools.register(weather()).expect("the name is free");
-    tools.add_executor(WEATHER);
-    room.app.add_systems(Tick, execute_orders.in_set(InPhase(WorkshopSystems::Dispatch, Layer::Tools)));
-}
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
 const LEAD: &str = "---\nid: lead\ntools: [weather, vfs_read]\n---\nYou lead.\n";
@@ -97,7 +26,7 @@ const ADDED_AFTER_SECS: f64 = 0.5;
 
 fn with_tool(mut room: Workshop) -> Workshop {
     room.advance(ADDED_AFTER_SECS);
-    add(&mut room);
+    add(&mut room.app).expect("the name is free");
     room
 }
 
@@ -139,13 +68,14 @@ fn results(room: &Workshop) -> Vec<&Value> {
     room.events("tool_result").into_iter().map(|event| &event["data"]).collect()
 }
 
+#[test]
 fn an_added_tool_is_offered_approved_shown_and_logged_like_others() {
     let mut room = Setup::scene(SCENE).profile("lead", LEAD).script(SCRIPT).open();
     room.advance(ADDED_AFTER_SECS);
     let problems = |room: &mut Workshop| room.world().resource::<Problems>().iter().map(ToString::to_string).collect();
     let before: Vec<String> = problems(&mut room);
     assert!(before.iter().any(|problem| problem.contains("not available: weather")), "{before:?}");
-    add(&mut room);
+    add(&mut room.app).expect("the name is free");
     room.tick();
     let after: Vec<String> = problems(&mut room);
     assert!(after.is_empty(), "the tool is available now: {after:?}");
@@ -168,7 +98,7 @@ fn an_added_tool_is_offered_approved_shown_and_logged_like_others() {
     let call = room.events("tool_call")[0].clone();
     assert_eq!((&call["data"]["tool"], &call["data"]["target"]), (&json!("weather"), &json!("Oslo")));
     assert_eq!(call["data"]["gate"], "ask");
-    run_until_executing(&mut room, HALF_WAY + 2);
+    run_until_executing(&mut room, HALF_WAY_TICKS + 2);
     assert_eq!(state_of_lead(&mut room), (State::Working, "asking for the weather in Oslo: half way".to_owned()));
     room.until(10.0, "complete", |_| true);
     let answered = results(&room);
@@ -177,14 +107,15 @@ fn an_added_tool_is_offered_approved_shown_and_logged_like_others() {
     assert!(room.world().resource::<PendingToolOrders>().of(WEATHER).next().is_none());
 }
 
+#[test]
 fn a_pending_call_survives_a_restart_and_ends_once() {
-    for ticks in [0, 3, HALF_WAY + 1, DONE - 1] {
+    for ticks in [0, 3, HALF_WAY_TICKS + 1, DONE_TICKS - 1] {
         let mut room = room();
         allow(&mut room);
         run_until_executing(&mut room, ticks);
         let key = room.world().resource::<PendingToolOrders>().of(WEATHER).next().expect("an order is pending").key;
         let mut again = room.reopened();
-        add(&mut again);
+        add(&mut again.app).expect("the name is free");
         let pending = again.world().resource::<PendingToolOrders>().of(WEATHER).map(|order| order.key);
         assert_eq!(pending.collect::<Vec<_>>(), [key], "the same order with the same key");
         again.until(10.0, "complete", |_| true);
@@ -201,12 +132,13 @@ fn a_pending_call_survives_a_restart_and_ends_once() {
     assert!(results(&again)[0]["text"].as_str().unwrap().contains("no longer available"), "{:?}", results(&again));
 }
 
+#[test]
 fn two_runs_continued_from_one_state_have_distinct_order_keys() {
     let mut room = room();
     room.until(10.0, "approval_requested", |_| true);
     let [mut one, mut other] = ["r-one", "r-other"].map(|run| room.reopened_as(run));
     let [first, second] = [&mut one, &mut other].map(|room| {
-        add(room);
+        add(&mut room.app).expect("the name is free");
         let approval = room.world().resource::<Kernel>().approvals().next().expect("the approval is still pending");
         room.push(approval.decide(true));
         run_until_executing(room, 0);
@@ -222,6 +154,7 @@ fn two_runs_continued_from_one_state_have_distinct_order_keys() {
     assert_ne!(first.1, second.1, "the activations differ by run for the same task");
 }
 
+#[test]
 fn a_run_with_an_added_tool_replays_without_its_executor() {
     let mut live = room();
     allow(&mut live);
@@ -238,6 +171,7 @@ fn a_run_with_an_added_tool_replays_without_its_executor() {
     assert_eq!(results(&again), results(&live));
 }
 
+#[test]
 fn a_call_of_stopped_work_is_dropped_and_a_late_result_ignored() {
     let mut room = room();
     allow(&mut room);
@@ -254,10 +188,8 @@ fn a_call_of_stopped_work_is_dropped_and_a_late_result_ignored() {
     assert!(room.world().resource::<Kernel>().is_idle());
 }
 
+#[test]
 fn a_scoped_tool_is_offered_only_in_its_scope() {
-    use agent_workshop::agent::Profiles;
-    use agent_workshop::gate::{Authority, ToolScope};
-    use agent_workshop::tools::Caller;
     let mut tools = Tools::default();
     tools.register(weather().within(ToolScope::Profile("lead".into()))).unwrap();
     assert_eq!(
@@ -266,14 +198,14 @@ fn a_scoped_tool_is_offered_only_in_its_scope() {
         "the name is taken in a narrower scope"
     );
     tools.register(weather().within(ToolScope::Profile("other".into()))).unwrap();
-    let invalid = Tool::new("a b", "x", json!({ "type": "object" }), plan);
+    let invalid = Tool::new("a b", "x", json!({ "type": "object" }), |_, _| Err("it is never called".to_owned()));
     assert!(matches!(tools.register(invalid), Err(ToolRefusal::Name(_))));
     let mut room = Setup::scene(SCENE).profile("lead", LEAD).profile("helper", LEAD).script(SCRIPT).open();
     room.tick();
     let profiles = room.world().resource::<Profiles>();
     let offered = |tools: &Tools, profile: &str| -> Vec<String> {
         let (own, _) = tools.authority("agents/x.md", profiles.get(profile).expect("the profile exists"));
-        let session = agent_workshop::base::ActivationKey::numbered(1);
+        let session = ActivationKey::numbered(1);
         let offered_tools = tools.declarations(Caller { profile, session }, &Authority::chain(own, []));
         offered_tools.into_iter().map(|tool| tool.name).collect()
     };
