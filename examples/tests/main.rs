@@ -1,5 +1,5 @@
-//! The tests of the examples: what must hold for an element, an event, a pane, a part of prompts, a reason to wake and a
-//! tool that another crate adds. They are beside their example and in one program, because linking the workshop takes
+//! The tests of the examples: what must hold for an element, an event, a pane, a part of prompts, a reason to wake, a tool
+//! and a way out of the world that another crate adds. They are beside their example and in one program, because linking the workshop takes
 //! longer than compiling and running them.
 
 #[path = "../element/tests.rs"]
@@ -7,6 +7,8 @@ mod element;
 #[path = "../event/tests.rs"]
 mod event;
 mod extending;
+#[path = "../outside/tests.rs"]
+mod outside;
 #[path = "../pane/tests.rs"]
 mod pane;
 #[path = "../prompt_part/tests.rs"]
