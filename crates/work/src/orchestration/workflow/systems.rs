@@ -77,7 +77,7 @@ pub(super) fn advance_runs(
             was_read(&mut room, &mut runs, order, outcome);
         } else if let Some(order) = outcome.key.strip_prefix(RESULTS) {
             was_written(&mut runs, order);
-        } else if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result
+        } else if let Some((done, _)) = outcome.result.as_ref().ok().and_then(FileAnswer::change)
             && *outcome.author.0 != *ROOM
         {
             let (FileResult::Written { path, .. }
