@@ -65,6 +65,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<task_writes::TaskWrites>()
         .init_resource::<message_answers::Hops>()
         .init_resource::<SessionEdits>()
+        .init_resource::<session_edits::SessionVersions>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()

@@ -26,6 +26,7 @@ mod large_files;
 mod late_writes;
 mod limits;
 pub mod order;
+mod owned_orders;
 mod pending_orders;
 mod program_changes;
 mod program_observer;
@@ -67,6 +68,7 @@ pub use order::{
     ChangedInWorktree, FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome, FileResult, FileRights,
     TextMatch, Unsearched, WorktreeChanges,
 };
+pub use owned_orders::OwnedOrders;
 pub(super) use pending_orders::FilesSaved;
 pub use pending_orders::PendingFileOrders;
 pub use program_observer::{ObservedProgram, ProgramObserver};
