@@ -1,8 +1,7 @@
 //! The desk: tasks, messages, approvals and sessions that agents and people exchange through files.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks
-//! ([`task_edits`], applied one after another by `task_writes`), tasks that start work ([`task_assignments`], and
-//! `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
+//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks under way
+//! (`task_writes`), tasks that start work ([`task_assignments`], and `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
 //! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
 //! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
 //! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too. What
@@ -15,6 +14,7 @@ mod heartbeat_systems;
 pub mod heartbeats;
 mod message_answers;
 pub mod modules;
+mod older_task_writes;
 pub mod person_tasks;
 mod saved;
 pub mod seen_changes;
@@ -25,7 +25,6 @@ pub mod settings;
 pub mod streams;
 pub mod task_assignments;
 mod task_cache;
-pub mod task_edits;
 mod task_start;
 mod task_writes;
 mod tool_calls;
@@ -67,6 +66,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<task_writes::TaskWrites>()
         .init_resource::<message_answers::Hops>()
         .init_resource::<SessionEdits>()
+        .init_resource::<session_edits::SessionVersions>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
@@ -109,7 +109,7 @@ pub fn plugin(app: &mut App) {
         (
             (
                 tool_calls::answer,
-                task_writes::advance_writes,
+                task_writes::apply_written_edits,
                 streams::slack_outbox::advance_posts,
                 streams::slack_import::append_new_messages,
                 session_edits::advance_session_edits,

@@ -22,7 +22,7 @@ use crate::workspace::layout::SETTINGS_FILE;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 use crate::workspace::{KnownFiles, ProblemReport};
 
-/// The prefix of the keys of its file orders.
+/// The beginning of the keys of its file orders.
 const ORDERS: &str = "slack-in/";
 /// The source name of the reported problems.
 const SOURCE: &str = "Slack";
@@ -125,7 +125,7 @@ pub(in crate::desk) fn append_new_messages(
             look.troubles.iter().map(|trouble| Problem::warning(SETTINGS_FILE, &*trouble.what, &*trouble.remedy));
         reports.write(ProblemReport { source: SOURCE.to_owned(), problems: problems.collect() });
     }
-    for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
+    for outcome in outcomes.read() {
         let Some(batch) = all.bringing.front_mut().filter(|batch| batch.name() == outcome.key) else { continue };
         let mut problems = Vec::new();
         match &outcome.result {

@@ -18,9 +18,9 @@ use crate::schedule::outside::{Outside, Received, Reporter, Start, WorldOf};
 use crate::tools::{
     DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutput,
 };
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, OwnedOrders, PendingFileOrders};
 
-/// The prefix of the keys of its file orders.
+/// The beginning of the keys of its file orders.
 const ORDERS: &str = "slack/";
 
 /// Outgoing messages. Part of the saved world. Written by this module only.
@@ -32,8 +32,8 @@ pub struct SlackSending {
     /// Messages with known results that are not in the outbox yet.
     posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
     /// Messages whose outbox lines are being written.
-    #[serde(skip)]
-    writing: BTreeSet<OrderKey>,
+    #[serde(skip_serializing_if = "OwnedOrders::is_empty")]
+    writing: OwnedOrders<OrderKey>,
 }
 
 /// An outgoing message.
@@ -76,7 +76,31 @@ impl Sent {
 
 impl SlackSending {
     fn knows(&self, key: OrderKey) -> bool {
-        self.sending.contains_key(&key) || self.posted.contains_key(&key) || self.writing.contains(&key)
+        self.sending.contains_key(&key) || self.posted.contains_key(&key) || self.is_being_written(key)
+    }
+
+    fn is_being_written(&self, key: OrderKey) -> bool {
+        self.writing.owners().any(|owner| *owner == key)
+    }
+
+    /// Finds the messages whose lines were being written in a room that was saved without them.
+    pub(in crate::desk) fn adopt(&mut self, under_way: &PendingFileOrders) {
+        self.writing.adopt(under_way, |key| key.strip_prefix(ORDERS)?.parse().ok());
+    }
+
+    /// Orders the line of a message in the outbox.
+    fn write_line(&mut self, key: OrderKey, sent: &Sent, post: Option<&SlackPost>) -> FileOrder {
+        let order = FileOrder {
+            key: format!("{ORDERS}{key}").into(),
+            author: Author(ROOM.into()),
+            activation: Some(key.activation.id()),
+            operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: sent.line(key, post) },
+            rights: FileRights::default(),
+            cause: sent.cause,
+            worktree: None,
+        };
+        self.writing.add(&order, key);
+        order
     }
 }
 
@@ -84,7 +108,7 @@ impl SlackSending {
 /// the call, and no key is executed twice.
 pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
-    (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
+    (orders, access): (Res<PendingToolOrders>, Res<SlackAccess>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
     (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<OrderOutcome>),
 ) {
@@ -106,8 +130,7 @@ pub(in crate::desk) fn advance_posts(
         }
     }
     for outcome in outcomes.read() {
-        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
-        all.writing.remove(&key);
+        let Some(key) = all.writing.take(outcome) else { continue };
         let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
         let news = match (all.posted.remove(&key), written) {
             (Some((_, post)), written) => post_result(&post, written),
@@ -116,36 +139,21 @@ pub(in crate::desk) fn advance_posts(
         };
         answer(key, news);
     }
-    all.writing.retain(|key| all.posted.contains_key(key) || orders.get(*key).is_some());
-    let mut write = |key: OrderKey, sent: &Sent, post: Option<&SlackPost>| {
-        let name: Id = format!("{ORDERS}{key}").into();
-        if files_under_way.iter().any(|order| order.key == name) {
-            return;
-        }
-        files.write(FileOrder {
-            key: name,
-            author: Author(ROOM.into()),
-            activation: Some(key.activation.id()),
-            operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: sent.line(key, post) },
-            rights: FileRights::default(),
-            cause: sent.cause,
-            worktree: None,
-        });
-    };
+    let posted = &all.posted;
+    all.writing.retain(|key| posted.contains_key(key) || orders.get(*key).is_some());
     let is_new = |order: &&ToolOrder| !answered.contains(&order.key) && !all.knows(order.key);
     for order in orders.of(DESK).filter(is_new).collect::<Vec<_>>() {
         let Some(sent) = Sent::of(order) else { continue };
         if access.sends == SlackSends::Files {
-            write(order.key, &sent, None);
-            all.writing.insert(order.key);
+            files.write(all.write_line(order.key, &sent, None));
         } else {
             all.sending.insert(order.key, sent);
         }
     }
-    for (key, (sent, post)) in &all.posted {
-        if all.writing.insert(*key) {
-            write(*key, sent, Some(post));
-        }
+    let unwritten: Vec<OrderKey> = all.posted.keys().copied().filter(|key| !all.is_being_written(*key)).collect();
+    for key in unwritten {
+        let Some((sent, post)) = all.posted.get(&key).cloned() else { continue };
+        files.write(all.write_line(key, &sent, Some(&post)));
     }
 }
 

@@ -1,14 +1,13 @@
-//! Edits of task files by agents and the room, as data, and their effect on a file's text. Pure.
+//! Edits of task files by agents and the room, described as data, and their effect on a file's text. Pure.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tools::{TaskDraft, TaskUpdate};
-use crate::workspace::task_files::edit::{self, Change};
-use crate::workspace::task_files::model::{Priority, Status, Task, TaskFile, Value};
-use crate::workspace::task_files::parse;
-use crate::workspace::task_files::render::NewTask;
+use super::edit::{self, Change};
+use super::model::{Priority, Status, Task, TaskFile, Value};
+use super::parse::parse;
+use super::render::NewTask;
 
 /// The key of the field with the id of the session that requested the task.
 pub const ASKED_IN: &str = "requesting_agent_session_id";
@@ -33,9 +32,45 @@ pub enum TaskEdit {
     },
 }
 
+/// A task to create.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskDraft {
+    /// The task in one line.
+    pub title: String,
+    /// The agents that it is assigned to, or `human`.
+    pub assignees: Vec<String>,
+    /// `A` to `D`.
+    pub priority: Option<String>,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// The ids of tasks that must be done first.
+    pub depends_on: Vec<String>,
+    /// The id of the intended parent.
+    pub parent: Option<String>,
+    /// A longer description.
+    pub description: Option<String>,
+}
+
+/// A change of a task; absent fields stay as they are.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TaskUpdate {
+    /// `open`, `completed` or `skipped`.
+    pub status: Option<String>,
+    /// `A` to `D`.
+    pub priority: Option<String>,
+    /// The title.
+    pub title: Option<String>,
+    /// The agents that it is assigned to.
+    pub assignees: Option<Vec<String>>,
+    /// The new values of other keys; an empty value removes the key.
+    pub fields: BTreeMap<String, String>,
+}
+
 /// The result of an edit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Edited {
+pub struct EditedTask {
     /// The new text of the file.
     pub text: String,
     /// The id of the task.
@@ -45,7 +80,7 @@ pub struct Edited {
 }
 
 /// Applies an edit to the text of a file; `None` if there is no file. The error says why the edit is impossible.
-pub fn apply(text: Option<&str>, edit: &TaskEdit) -> Result<Edited, String> {
+pub fn apply(text: Option<&str>, edit: &TaskEdit) -> Result<EditedTask, String> {
     let file = parse(text.unwrap_or_default());
     match edit {
         TaskEdit::Create { task, keys } => create(&file, task, keys),
@@ -54,10 +89,10 @@ pub fn apply(text: Option<&str>, edit: &TaskEdit) -> Result<Edited, String> {
     }
 }
 
-fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Result<Edited, String> {
+fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Result<EditedTask, String> {
     if let Some(there) = written_already(file, draft, keys) {
         let (id, title) = (there.id.clone(), there.title.text.clone());
-        return Ok(Edited { text: file.text.clone(), id, title });
+        return Ok(EditedTask { text: file.text.clone(), id, title });
     }
     let mut task = NewTask::new(draft.title.trim());
     task.priority = priority(draft.priority.as_deref())?;
@@ -78,7 +113,7 @@ fn create(file: &TaskFile, draft: &TaskDraft, keys: &[(String, String)]) -> Resu
         }
     };
     let (text, id) = edit::insert(file, parent, &task).map_err(|error| error.to_string())?;
-    Ok(Edited { text, id, title: task.title })
+    Ok(EditedTask { text, id, title: task.title })
 }
 
 /// The existing task with the same title that was requested in the same session. Without this check, an interrupted
@@ -91,7 +126,7 @@ fn written_already<'a>(file: &'a TaskFile, draft: &TaskDraft, keys: &[(String, S
     })
 }
 
-fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, String> {
+fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<EditedTask, String> {
     let Some(index) = file.tasks.iter().position(|task| task.id == id) else {
         let mut ids: Vec<&str> = file.tasks.iter().map(|task| task.id.as_str()).collect();
         ids.truncate(20);
@@ -113,7 +148,7 @@ fn change(file: &TaskFile, id: &str, update: &TaskUpdate) -> Result<Edited, Stri
     }));
     let updated = edit::update(file, &BTreeMap::from([(index, changes)])).map_err(|error| error.to_string())?;
     let title = file.tasks[index].title.text.clone();
-    Ok(Edited { text: updated.text, id: id.to_owned(), title: update.title.clone().unwrap_or(title) })
+    Ok(EditedTask { text: updated.text, id: id.to_owned(), title: update.title.clone().unwrap_or(title) })
 }
 
 fn priority(letter: Option<&str>) -> Result<Option<Priority>, String> {
@@ -135,7 +170,7 @@ mod tests {
     const FILE: &str =
         "# Plan\r\n\r\n## TODO\r\n\r\n- [ ] A @ada \"Count the chairs\"\r\n  note: odd   \r\n- [ ] Rest\r\n";
 
-    fn update(id: &str, update: TaskUpdate) -> Result<Edited, String> {
+    fn update(id: &str, update: TaskUpdate) -> Result<EditedTask, String> {
         apply(Some(FILE), &TaskEdit::Update { id: id.into(), update })
     }
 
