@@ -1,4 +1,4 @@
-//! The turn of a coding agent: what it reports ([`turn`], `agent_tool_calls`) and requests (`requests`), the programs
+//! The turn of a coding agent: what it reports (`turn`, `agent_tool_calls`) and requests (`requests`), the programs
 //! that the room runs for it (`terminals`), and the room's tools that it may call (`room_tools`), through a server
 //! (`tool_server`) and a program that forwards to it ([`mcp_forwarder`]). The context of an answer is in
 //! `answer_context`.
