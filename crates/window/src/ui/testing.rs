@@ -183,6 +183,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
         for_task: Some("change files".to_owned()),
         always: vec!["vfs_write(notes.md)".to_owned()],
         pattern: None,
+        edited: None,
         risk: Default::default(),
         asked_before: 0,
         changed_files: Vec::new(),
