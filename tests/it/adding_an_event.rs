@@ -193,7 +193,7 @@ fn draw_until_shown(room: &mut agent_workshop::app::window::OpenRoom, expected: 
     use egui::{Context, Pos2, RawInput, Rect, vec2};
     let began = std::time::Instant::now();
     let mut screen = Screen::new(Some(false));
-    screen.state.dock.show(&Tab::Log, |_| true);
+    screen.state.dock.show(&Tab::LOG, |_| true);
     let context = Context::default();
     context.enable_accesskit();
     for frame in 0.. {

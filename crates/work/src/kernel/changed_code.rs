@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_rule_for_changed_sources_is_offered_only_where_it_would_be_enough() {
         let plan = |lines: &[&str]| {
-            let touches = lines.iter().map(|line| DeclaredTouch::command(line, "")).collect();
+            let touches = lines.iter().map(|line| DeclaredTouch::command(*line, "")).collect();
             Planned::order(COMMANDS, json!({}), touches, ("running", lines[0])).of("execute_command")
         };
         let rule = |source| AskRule { source, kind: TouchKind::PROCESS_RUN, target: "cargo test".to_owned() };

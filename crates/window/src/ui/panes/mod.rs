@@ -1,4 +1,5 @@
-//! The panes of the window.
+//! The panes of the window. [`standard`] lists those that every window has; each is one value with its state, and is
+//! registered by its [`Pane`](pane::Pane) alone.
 
 pub mod blackboard;
 pub mod canvas;
@@ -12,12 +13,40 @@ pub mod inspector;
 pub mod knowledge;
 pub mod overlays;
 pub mod pane;
+pub mod room;
 pub mod shelf;
 pub mod story;
+mod texts;
 
-use pane::Pane;
+use pane::{Pane, Panes};
 
-/// Returns the self-contained panes that every window has.
-pub fn added() -> Vec<Box<dyn Pane>> {
-    vec![Box::new(blackboard::BlackboardPane::default()), Box::new(knowledge::KnowledgePane::default())]
+use crate::ui::state::dock::Dock;
+
+/// Returns the panes that every window has. Those that share an area of the window stand there in this order.
+pub fn standard() -> Vec<Box<dyn Pane>> {
+    vec![
+        Box::new(room::RoomPane::default()),
+        Box::new(graph::GraphPane::default()),
+        Box::new(explorer::Explorer::default()),
+        Box::new(shelf::ShelfPane::default()),
+        Box::new(inspector::Inspector::default()),
+        Box::new(conversations::ConversationsPane::default()),
+        Box::new(event_log::EventLogPane::default()),
+        Box::new(editor::Editors::default()),
+        Box::new(blackboard::BlackboardPane::default()),
+        Box::new(knowledge::KnowledgePane::default()),
+    ]
+}
+
+impl Default for Panes {
+    fn default() -> Self {
+        Self::of(standard())
+    }
+}
+
+impl Default for Dock {
+    /// The layout of the panes that every window has.
+    fn default() -> Self {
+        Self::of(Panes::default().docked().collect())
+    }
 }
