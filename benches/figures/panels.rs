@@ -19,8 +19,9 @@ use agent_workshop::ui::panes::explorer;
 use agent_workshop::ui::panes::graph;
 use agent_workshop::ui::panes::graph::layout::{LayoutRequest, lay_out};
 use agent_workshop::ui::panes::inspector;
+use agent_workshop::ui::panes::pane::{Pane, Panes};
 use agent_workshop::ui::panes::shelf;
-use agent_workshop::ui::shell::pane_states::PaneStates;
+use agent_workshop::ui::shell::parts::WindowParts;
 use agent_workshop::ui::shell::run_bar;
 use agent_workshop::ui::shell::top_bar;
 use agent_workshop::ui::state::file_texts::TextRead;
@@ -51,30 +52,44 @@ const PANE_MS: f64 = 4.0;
 const LARGE_BYTES: usize = 1_000_000;
 
 /// Everything that a measured frame needs: what the panes are drawn from, and their state.
-type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
+type Draw = fn(&mut Ui, &ViewerContext<'_>, &mut WindowParts) -> Vec<Command>;
+
+/// The pane of this type.
+fn own<T: Pane>(parts: &mut WindowParts) -> &mut T {
+    parts.panes.get_mut().expect("every window has this pane")
+}
+
+fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, parts: &mut WindowParts) -> Vec<Command> {
+    let draw = |own: &mut inspector::Inspector, others: &mut Panes| inspector::inspector_ui(ui, cx, own, others);
+    parts.panes.with_others(draw).expect("every window has an inspector")
+}
 
 /// Measures every pane in turn.
 pub fn panes() -> Vec<Figure> {
     let panes: [(&str, egui::Vec2, Draw); 12] = [
         ("top bar", vec2(1920.0, 80.0), |ui, cx, panes| top_bar::top_bar_ui(ui, cx, &mut panes.provider)),
         ("run bar", vec2(1920.0, 80.0), |ui, cx, panes| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)),
-        ("shelf", vec2(260.0, 1000.0), |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf)),
-        ("explorer", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
-        ("explorer, filtered", vec2(300.0, 1000.0), |ui, cx, panes| explorer::explorer_ui(ui, cx, &mut panes.explorer)),
-        ("graph", vec2(1200.0, 900.0), |ui, cx, panes| graph::graph_ui(ui, cx, &mut panes.graph)),
-        ("event log", vec2(1200.0, 500.0), |ui, cx, panes| event_log::event_log_ui(ui, cx, &mut panes.log)),
-        ("inspector, an agent", vec2(360.0, 1000.0), |ui, cx, panes| {
-            inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log)
+        ("shelf", vec2(260.0, 1000.0), |ui, cx, panes| shelf::shelf_ui(ui, cx, own::<shelf::ShelfPane>(panes))),
+        ("explorer", vec2(300.0, 1000.0), |ui, cx, panes| {
+            explorer::explorer_ui(ui, cx, own::<explorer::Explorer>(panes))
         }),
-        ("inspector, nothing", vec2(360.0, 1000.0), |ui, cx, panes| {
-            inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log)
+        ("explorer, filtered", vec2(300.0, 1000.0), |ui, cx, panes| {
+            explorer::explorer_ui(ui, cx, own::<explorer::Explorer>(panes))
         }),
+        ("graph", vec2(1200.0, 900.0), |ui, cx, panes| graph::graph_ui(ui, cx, own::<graph::GraphPane>(panes))),
+        ("event log", vec2(1200.0, 500.0), |ui, cx, panes| {
+            event_log::event_log_ui(ui, cx, own::<event_log::EventLogPane>(panes))
+        }),
+        ("inspector, an agent", vec2(360.0, 1000.0), |ui, cx, panes| inspector_ui(ui, cx, panes)),
+        ("inspector, nothing", vec2(360.0, 1000.0), |ui, cx, panes| inspector_ui(ui, cx, panes)),
         ("conversations", vec2(360.0, 1000.0), |ui, cx, panes| {
-            conversations::sidebar_ui(ui, cx, &mut panes.conversations)
+            conversations::sidebar_ui(ui, cx, own::<conversations::ConversationsPane>(panes))
         }),
-        ("workflow of 10,000 steps", vec2(1200.0, 1000.0), |ui, cx, panes| graph::graph_ui(ui, cx, &mut panes.graph)),
+        ("workflow of 10,000 steps", vec2(1200.0, 1000.0), |ui, cx, panes| {
+            graph::graph_ui(ui, cx, own::<graph::GraphPane>(panes))
+        }),
         ("workflow of 10,000 steps, zoomed out", vec2(1200.0, 1000.0), |ui, cx, panes| {
-            graph::graph_ui(ui, cx, &mut panes.graph)
+            graph::graph_ui(ui, cx, own::<graph::GraphPane>(panes))
         }),
     ];
     panes.into_iter().map(|(name, size, draw)| pane(name, size, draw)).collect()
@@ -86,11 +101,11 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
     if name == "inspector, an agent" {
         state.selection.select([RoomObject::Agent("agent-7".into())]);
     }
-    let (mut panes, art, unsaved) = (PaneStates::default(), Art::default(), BTreeSet::new());
+    let (mut panes, art, unsaved) = (WindowParts::default(), Art::default(), BTreeSet::new());
     let is_workflow = name.starts_with("workflow");
     if is_workflow {
         room.workflows = workflow();
-        panes.graph.show_workflow(None, false);
+        own::<graph::GraphPane>(&mut panes).show_workflow(None, false);
     }
     let context = Context::default();
     agent_workshop::view::text::fonts::install(&context);
@@ -144,12 +159,16 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         frame(number);
     }
     let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
-    Figure::at_most_ms(format!("a frame of the {name}, including tessellation"), PANE_MS, &times).against(
-        match panes.explorer.rows_drawn() {
-            (0, _) => String::new(),
-            (rows, _) => format!("{rows} rows drawn"),
-        },
+    Figure::at_most_ms(format!("a frame of the {name}, including tessellation"), PANE_MS, &times).against(match own::<
+        explorer::Explorer,
+    >(
+        &mut panes,
     )
+    .rows_drawn()
+    {
+        (0, _) => String::new(),
+        (rows, _) => format!("{rows} rows drawn"),
+    })
 }
 
 /// Clicks into the explorer's search field and types a search, frame by frame.

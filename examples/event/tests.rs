@@ -153,7 +153,7 @@ fn the_log_pane_shows_an_added_event_now_and_after_a_restart() {
 fn draw_until_shown(room: &mut OpenRoom, expected: &str) {
     let began = Instant::now();
     let mut screen = Screen::new(Some(false));
-    screen.state.dock.show(&Tab::Log, |_| true);
+    screen.state.dock.show(&Tab::LOG, |_| true);
     let context = Context::default();
     context.enable_accesskit();
     for frame in 0.. {

@@ -23,7 +23,7 @@ use crate::base::visible_text::visible;
 use crate::base::{AllowScope, AnswerPlace, TimeLimit};
 use crate::gate::PROPOSE_CHANGES;
 use crate::gateway::mcp::{FieldKind, FormField};
-use crate::kernel::{Approval, ApprovalId, Hold, Kernel, KernelCommand};
+use crate::kernel::{Approval, ApprovalId, ChangedFile, Hold, Kernel, KernelCommand};
 use crate::log::{EventKind, EventRecord};
 use crate::schedule::InputQueue;
 use crate::tools::{Preview, REPLACES_WORKSPACE};
@@ -400,11 +400,12 @@ fn choices(approval: &Approval) -> String {
     let for_task = if approval.may_reach(AllowScope::Task) { ", for this [t]ask" } else { "" };
     let until = if approval.may_reach(AllowScope::Until(TimeLimit::HOUR)) { ", [u]ntil a time (u 2h)" } else { "" };
     let pattern = if approval.may_reach(AllowScope::Pattern) { ", the [p]attern" } else { "" };
+    let edited = if approval.may_reach(AllowScope::Edited) { ", [e]dited sources too" } else { "" };
     let always = if approval.may_reach(AllowScope::Always) { ", [a]lways" } else { "" };
     if let Some(first) = approval.fields().first() {
         return format!("  [y]es with values (y {}=… ), [n]o or [s]how? ", first.name);
     }
-    format!("  [y]es{for_task}{until}{pattern}{always}, [n]o (with an optional comment) or [s]how? ")
+    format!("  [y]es{for_task}{until}{pattern}{edited}{always}, [n]o (with an optional comment) or [s]how? ")
 }
 
 fn reply(line: &str) -> Reply {
@@ -420,6 +421,7 @@ fn reply(line: &str) -> Reply {
             time.parse().map_or(Reply::Unclear, |limit| Reply::Allow(AllowScope::Until(limit), Map::new()))
         }
         ("p" | "pattern", "") => Reply::Allow(AllowScope::Pattern, Map::new()),
+        ("e" | "edited", "") => Reply::Allow(AllowScope::Edited, Map::new()),
         ("a" | "always", "") => Reply::Allow(AllowScope::Always, Map::new()),
         ("s" | "show", "") => Reply::Show,
         _ => Reply::Unclear,
@@ -446,6 +448,7 @@ fn question(name: &str, approval: &Approval) -> String {
     let mut lines = vec![approval.sentence(name)];
     let notes = [approval.reason(), approval.secret_warning()];
     lines.extend(notes.into_iter().filter(|note| !note.is_empty()).map(|note| format!("  {note}")));
+    lines.extend(approval.changed_files.iter().filter_map(ChangedFile::summary).map(|file| format!("  {file}")));
     lines.push(format!("  For the task: {task}"));
     lines.extend(scopes(name, approval));
     lines.join("\n")
@@ -460,6 +463,7 @@ pub(super) fn scopes(name: &str, approval: &Approval) -> Vec<String> {
         AllowScope::Until(TimeLimit::DAY) => Some(format!("  Until a time: {text}")),
         AllowScope::Until(_) => None,
         AllowScope::Pattern => Some(format!("  The pattern: {text}")),
+        AllowScope::Edited => Some(format!("  Edited sources too: {text}")),
         AllowScope::Always => Some(format!("  Always: {text}")),
     });
     text.collect()

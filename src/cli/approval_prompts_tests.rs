@@ -30,6 +30,7 @@ fn approval() -> Approval {
         for_task: Some("change files".into()),
         always: vec!["vfs_write(artifacts/a.md)".into()],
         pattern: None,
+        edited: None,
         risk: Risk::default(),
         asked_before: 0,
         changed_files: Vec::new(),
@@ -52,6 +53,7 @@ fn replies_are_a_letter_or_a_word() {
         ("until 18:00", Reply::Allow(AllowScope::Until(TimeLimit::OfDay(64_800)), Map::new())),
         ("until", Reply::Unclear),
         ("p", Reply::Allow(AllowScope::Pattern, Map::new())),
+        ("e", Reply::Allow(AllowScope::Edited, Map::new())),
         ("n", Reply::Refuse(None)),
         ("no, use drafts/ instead", Reply::Refuse(Some("use drafts/ instead".into()))),
         ("show", Reply::Show),
@@ -75,6 +77,10 @@ fn the_question_shows_the_call_reason_task_and_scopes() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
+    let (path, old, new) = ("run.sh".to_owned(), "echo one\n".to_owned(), "echo two\n".to_owned());
+    let changed = Approval { changed_files: vec![ChangedFile { path, old, new, is_cut: false }], ..approval() };
+    let text = question("Lead", &changed);
+    assert!(text.contains("run.sh: +1 \u{2212}1: -echo one +echo two"), "{text}");
     assert!(choices(&approval()).contains("[t]ask"));
     let once = Approval { for_task: None, always: Vec::new(), ..approval() };
     assert!(

@@ -71,12 +71,16 @@ struct AllowArguments {
     for_task: bool,
     /// Also allow everything of the same kind until this time, in every task: 2h, 18:00, "end of day" or
     /// 2026-01-31T18:00, by the room's clock
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["for_task", "pattern", "always"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["for_task", "pattern", "edited", "always"])]
     until: Option<TimeLimit>,
     /// Also allow every command that matches the pattern from `show`: writes a rule into
     /// storage/terminal-cmd-allowlist.yaml
     #[arg(long, conflicts_with_all = ["for_task", "always"])]
     pattern: bool,
+    /// Also allow the command with sources that change later: writes the rule from `show` into
+    /// storage/terminal-cmd-allowlist.yaml
+    #[arg(long, conflicts_with_all = ["for_task", "pattern", "always"])]
+    edited: bool,
     /// Allow it always: writes the rule from `show` into settings.yaml
     #[arg(long)]
     always: bool,
@@ -103,6 +107,7 @@ impl AllowArguments {
             Some(limit) => AllowScope::Until(limit),
             None if self.always => AllowScope::Always,
             None if self.pattern => AllowScope::Pattern,
+            None if self.edited => AllowScope::Edited,
             None if self.for_task => AllowScope::Task,
             None => AllowScope::Once,
         }
@@ -203,6 +208,7 @@ fn answer(chosen: &ShowArguments, decision: Decision, fields: &[(String, String)
             if !one.approval.may_reach(decision.scope) {
                 let what = match decision.scope {
                     AllowScope::Pattern => format!("{} has no pattern to allow", one.approval.id),
+                    AllowScope::Edited => format!("{} has no rule for edited sources to allow", one.approval.id),
                     _ => format!("{} can only be allowed once; it needs an approval each time", one.approval.id),
                 };
                 return Err(CliError::usage(what).hint("see your options with: workshop approvals show ID"));
@@ -321,6 +327,7 @@ mod tests {
             for_task: None,
             always: Vec::new(),
             pattern: None,
+            edited: None,
             risk: Risk::default(),
             asked_before: 0,
             changed_files: Vec::new(),

@@ -18,7 +18,7 @@ use crate::gateway::Environment;
 use crate::schedule::TICKS_PER_SEC;
 use crate::ui::commands::listing;
 use crate::ui::commands::table::CommandTable;
-use crate::ui::panes::added;
+use crate::ui::panes;
 use crate::ui::state::dock::Tab;
 use crate::view::camera::ZOOM;
 
@@ -92,15 +92,12 @@ fn parse_look_at(text: &str) -> Result<(f32, f32, f32), String> {
 }
 
 fn parse_pane(text: &str) -> Result<Tab, String> {
-    let added: Vec<&'static str> = added().iter().map(|pane| pane.id()).collect();
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == text);
-    match fixed.or_else(|| added.contains(&text).then(|| Tab::Pane(text.to_owned()))) {
-        Some(tab) => Ok(tab),
-        None if text.contains(['.', '/']) => Ok(Tab::File(text.to_owned())),
-        None => {
-            let words: Vec<&str> = Tab::FIXED.iter().map(Tab::name).chain(added).collect();
-            Err(format!("one of {}, or the path of a file", words.join(", ")))
-        }
+    let panes = panes::standard();
+    let ids = panes.iter().filter(|pane| !pane.has_items()).map(|pane| pane.id());
+    match ids.clone().find(|id| *id == text) {
+        Some(id) => Ok(Tab::named(id)),
+        None if text.contains(['.', '/']) => Ok(Tab::file(text)),
+        None => Err(format!("one of {}, or the path of a file", ids.collect::<Vec<_>>().join(", "))),
     }
 }
 

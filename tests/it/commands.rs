@@ -190,7 +190,7 @@ fn an_approval_is_not_valid_for_a_script_that_changed_meanwhile() {
         assert_eq!(ended.status.code(), Some(4), "it is asked again: {}", String::from_utf8_lossy(&ended.stderr));
         assert!(!room.path().join("artifacts/second").exists(), "the changed script did not run");
         let asked = approvals(room.path());
-        for part in ["artifacts/run.sh, which it runs, changed", "-echo harmless", "+echo other"] {
+        for part in ["artifacts/run.sh, which it runs, changed", "- echo harmless", "+ echo other"] {
             assert!(asked.contains(part), "{part} in {asked}");
         }
         allow_in_file(room.path());
@@ -276,7 +276,17 @@ fn sources_that_a_tool_finds_by_itself_are_asked_about_unless_a_rule_says_otherw
             assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
             let asked = approvals(room.path());
             assert!(asked.contains("artifacts/test_found.py, which it loads, changed"), "{asked}");
-            assert!(asked.contains("mark-second"), "{asked}");
+            let count = asked.matches("mark-second").count();
+            assert_eq!(count, 1, "what changed is shown once: {asked}");
+            let listed: Value = serde_json::from_str(&succeed(room.path(), &["approvals", "list", "--json"])).unwrap();
+            let id = listed["approvals"][0]["id"].as_str().unwrap_or_else(|| panic!("{listed}"));
+            succeed(room.path(), &["approvals", "allow", id, "--edited"]);
+            succeed_in(level, room.path(), &GO_ON);
+            let rules = fs::read_to_string(room.path().join("storage/terminal-cmd-allowlist.yaml")).unwrap();
+            assert_eq!(rules, format!("{command}: edited\n"));
+            fs::write(&path, FOUND_TEST.replace("mark-one", "mark-third")).unwrap();
+            let result = run_task(level, room.path());
+            assert!(text_of(&result).contains("mark-third"), "it runs unasked: {result}");
         }
     }
 }

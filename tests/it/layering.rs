@@ -76,6 +76,7 @@ pub fn trials() -> Vec<Trial> {
         only_the_program_chooses_features,
         a_layer_does_not_use_its_forbidden_layers,
         files_of_a_folder_have_no_cyclic_dependencies,
+        the_shell_of_the_window_names_no_pane,
         the_library_documentation_lists_the_layers,
         dependencies_are_used_only_in_their_layers,
         only_one_file_prints,
@@ -292,6 +293,33 @@ fn files_of_a_folder_have_no_cyclic_dependencies() {
         wrong.extend(cycles(&uses).into_iter().map(describe));
     }
     assert!(wrong.is_empty(), "cyclic dependencies:\n{}", wrong.join("\n"));
+}
+
+/// The shell draws registered panes; only what it draws itself in front of them, or within them, has a name there.
+fn the_shell_of_the_window_names_no_pane() {
+    const SHELL: &str = "crates/window/src/ui/shell/";
+    // The interface, the windows in front of panes, the comparison of two texts, and the rule when an approval is shown.
+    const ALLOWED: [&str; 4] = ["pane", "overlays", "diff", "canvas::shows_preview"];
+    let mut is_any_checked = false;
+    for source in sources() {
+        let path = source.path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+        let is_test = path.contains("tests");
+        if !path.starts_with(SHELL) || is_test {
+            continue;
+        }
+        for (number, line) in code_lines(&source) {
+            for named in line.split("ui::panes::").skip(1) {
+                is_any_checked = true;
+                let is_allowed = |allowed: &&str| {
+                    named == *allowed
+                        || named.starts_with(&format!("{allowed}:"))
+                        || named.starts_with(&format!("{allowed};"))
+                };
+                assert!(ALLOWED.iter().any(|allowed| is_allowed(&allowed)), "{path}:{number} names {named}");
+            }
+        }
+    }
+    assert!(is_any_checked, "the shell was not found");
 }
 
 /// The table in the library's description lists every package with its layers, in order.

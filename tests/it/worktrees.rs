@@ -236,7 +236,7 @@ fn a_command_runs_changed_code_of_the_copy_only_after_approval() {
         let (code, output) = ended_text(&output_in(level, room.path(), &[&arguments[..], &RUN[..]].concat()));
         assert_eq!(code, Some(4), "{output}");
         let asked = text(&room, "tasks/approvals.task.md").unwrap();
-        for part in ["notes/lib.sh, which it loads, changed", "-echo one", "+echo two"] {
+        for part in ["notes/lib.sh, which it loads, changed", "- echo one", "+ echo two"] {
             assert!(asked.contains(part), "{part} in {asked}");
         }
     }

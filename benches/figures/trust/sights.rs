@@ -108,6 +108,7 @@ fn approval() -> Approval {
         for_task: Some("change files".into()),
         always: Vec::new(),
         pattern: None,
+        edited: None,
         risk: Risk::default(),
         asked_before: 0,
         changed_files: Vec::new(),

@@ -1,10 +1,11 @@
 //! A pane that is defined only in this crate: it counts the words of a text in a background job. [`add`] is all that a
 //! program calls, before it opens a window.
 
-use agent_workshop::ui::commands::WindowCommand;
+use agent_workshop::ui::commands::PaneCommand;
 use agent_workshop::ui::commands::job::{Job, JobResult};
 use agent_workshop::ui::commands::table::{CommandInfo, KeyContext, Menu};
-use agent_workshop::ui::panes::{self, pane::Pane};
+use agent_workshop::ui::panes;
+use agent_workshop::ui::panes::pane::{Pane, PaneWindow};
 use agent_workshop::ui::state::dock::Tab;
 use agent_workshop::ui::{Command, ViewerContext};
 use egui::{Key, KeyboardShortcut, Modifiers, Ui};
@@ -36,12 +37,12 @@ impl Pane for WordCount {
 
     fn commands(&self) -> Vec<CommandInfo> {
         vec![
-            CommandInfo::new("words.show", "Show word count", |_| vec![Command::Show(Tab::Pane(WORD.to_owned()))])
+            CommandInfo::new("words.show", "Show word count", |_| vec![Command::Show(Tab::named(WORD))])
                 .keys(KeyContext::Everywhere, SHOW)
                 .menus(&[(Menu::Panes, "Word count")]),
-            CommandInfo::new("words.count", "Count words", |_| vec![WindowCommand::Pane(WORD, "words.count").into()]),
+            CommandInfo::new("words.count", "Count words", |_| vec![PaneCommand::new(WORD, "words.count").into()]),
             CommandInfo::new("words.wait", "Count words for ever", |_| {
-                vec![WindowCommand::Pane(WORD, "words.wait").into()]
+                vec![PaneCommand::new(WORD, "words.wait").into()]
             }),
         ]
     }
@@ -55,10 +56,10 @@ impl Pane for WordCount {
         Vec::new()
     }
 
-    fn apply(&mut self, command: &str) -> Vec<Command> {
+    fn apply(&mut self, command: &PaneCommand, _: &mut PaneWindow<'_>) -> Vec<Command> {
         self.asked += 1;
-        let job = match command {
-            "words.count" => Job::new(WORD, "Counting words", |control| {
+        let job = match command.get() {
+            Some(&"words.count") => Job::new(WORD, "Counting words", |control| {
                 let words = "a text of six words only".split(' ');
                 let counted = words.enumerate().inspect(|(at, _)| control.set_progress(*at as f32 / 6.0)).count();
                 Ok(json!(counted))

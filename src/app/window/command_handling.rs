@@ -13,13 +13,14 @@ use crate::base::{Problem, Severity, text};
 use crate::log::EventLog;
 use crate::schedule::SimClock;
 use crate::ui::commands::undo::Step;
-use crate::ui::commands::{RoomAct, act_labels};
+use crate::ui::commands::{EditorCommand, PaneCommand, RoomAct, act_labels};
+use crate::ui::panes::event_log::EventLogPane;
 use crate::ui::shell::Shell;
 use crate::ui::shell::dialogs::working_among;
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::shell::window_commands::follow_rename;
 use crate::ui::state::dock::Tab;
-use crate::ui::state::{Dialog, DropPlace, ImportQuestion};
+use crate::ui::state::{Dialog, DropPlace, ImportQuestion, tab};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 use crate::workspace::{order_saves, yaml};
@@ -52,7 +53,7 @@ pub fn handle_command(
     shell: &mut Shell,
     command: Command,
 ) -> Outcome {
-    let panes = &mut shell.panes;
+    let parts = &mut shell.parts;
     match command {
         Command::Window(command) => {
             // `apply` returns commands for the room; window commands among them are ignored.
@@ -114,11 +115,11 @@ pub fn handle_command(
         }
         Command::OpenFile(path, line) => {
             if let Some(line) = line {
-                panes.editors.go_to_line(&path, line);
+                parts.apply(&PaneCommand::new(tab::FILE, EditorCommand::GoToLine(path.clone(), line)), model, state);
             }
-            show(state, panes, &Tab::File(path));
+            show(state, parts, &Tab::file(path));
         }
-        Command::Show(tab) => show(state, panes, &tab),
+        Command::Show(tab) => show(state, parts, &tab),
         Command::ImportFiles { paths, folder } => order(room, FileJob::Import { paths, folder, is_seen: false }),
         Command::LookBack { agent, since_ms } => order(room, FileJob::LookBack { agent, since_ms }),
         Command::UndoWork(plan) => order(room, FileJob::UndoWork { plan }),
@@ -132,7 +133,8 @@ pub fn handle_command(
             );
         }
         Command::ExportLog(file) => {
-            let run = panes.shown_run.as_ref().map(|(run, _)| run.to_string());
+            let log = parts.panes.get::<EventLogPane>();
+            let run = log.and_then(|log| log.shown_log.as_ref()).map(|(run, _)| run.to_string());
             let run = run.or_else(|| room.world().map(|world| world.resource::<EventLog>().run().to_string()));
             let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
             order(room, FileJob::ExportLog { run: run.unwrap_or_default(), file, name });
@@ -145,7 +147,7 @@ pub fn handle_command(
         }
         Command::OpenWorkspace(folder) => return open_workspace(room, state, folder),
         Command::ShowRun(run) => {
-            panes.shown_run = None;
+            parts.panes.get_mut::<EventLogPane>().into_iter().for_each(|log| log.shown_log = None);
             if let Some(run) = run {
                 room.file_cache.want_run(&run);
             }
@@ -169,7 +171,7 @@ pub fn handle_command(
         | Command::Screenshot(_)
         | Command::Run(_) => return Outcome::Service(Box::new(command)),
         Command::Quit => {
-            let nothing_open = model.work.pieces.is_empty() && panes.editors.unsaved().is_empty();
+            let nothing_open = model.work.pieces.is_empty() && parts.unsaved().is_empty();
             // Requesting it again while the dialog is open confirms it.
             if nothing_open || state.front.dialog() == Some(&Dialog::Close) {
                 return Outcome::Quit;
@@ -198,8 +200,8 @@ fn coding_agent_file(name: &str, model: &str) -> String {
     )
 }
 
-fn show(state: &mut UiState, panes: &PaneStates, tab: &Tab) {
-    state.dock.show(tab, |path| panes.editors.is_unsaved(path));
+fn show(state: &mut UiState, parts: &WindowParts, tab: &Tab) {
+    state.dock.show(tab, |path| parts.panes.is_unsaved(path));
 }
 
 /// Starts opening another workspace in the background; cancels an earlier request.
@@ -211,7 +213,7 @@ pub(super) fn open_workspace(room: &mut OpenRoom, state: &mut UiState, folder: P
 }
 
 /// Switches to the requested workspace once it is open. Returns whether it did.
-fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
+fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, parts: &mut WindowParts) -> bool {
     let opened = match room.opening_workspace.as_ref().map(OpeningWorkspace::progress) {
         None | Some(OpenProgress::Pending) => return false,
         Some(OpenProgress::Ended) => {
@@ -231,7 +233,7 @@ fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &
         return false;
     }
     state.forget_room();
-    panes.forget_room();
+    parts.forget_room();
     state.notify("The workspace is open", true);
     true
 }
@@ -239,7 +241,7 @@ fn switch_to_opened_workspace(room: &mut OpenRoom, state: &mut UiState, panes: &
 /// Continues operations that take more than one frame: applies the results of file jobs, and opens a requested scene.
 /// Called once a frame, before drawing. Returns whether another workspace was opened, whose window state must still be
 /// restored.
-pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) -> bool {
+pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, parts: &mut WindowParts) -> bool {
     for finished in room.file_jobs.take_finished() {
         file_results::apply_result(room, state, finished);
     }
@@ -247,15 +249,15 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
         reversal::report(state, &reversed);
     }
     for done in room.renames.take_done(&room.recent) {
-        follow_rename(&done.from, &done.to, state, panes);
+        follow_rename(&done.from, &done.to, state, parts);
     }
-    let has_moved = switch_to_opened_workspace(room, state, panes);
+    let has_moved = switch_to_opened_workspace(room, state, parts);
     if let Some(opening) = &mut room.opening {
         opening.frames += 1;
         if opening.frames > FRAMES_BEFORE_OPENING
             && let Some(opening) = room.opening.take()
         {
-            open_scene(room, state, panes, opening);
+            open_scene(room, state, parts, opening);
         }
     }
     room.is_active |= room.opening.is_some() || room.opening_workspace.is_some() || !room.file_jobs.is_idle();
@@ -263,7 +265,7 @@ pub fn continue_pending(room: &mut OpenRoom, state: &mut UiState, panes: &mut Pa
 }
 
 /// Opens another scene of the workspace, or reopens the current one.
-fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, opening: Opening) {
+fn open_scene(room: &mut OpenRoom, state: &mut UiState, parts: &mut WindowParts, opening: Opening) {
     let before = room.notices.len();
     let label = match (&opening.scene, opening.fresh) {
         (_, true) => "The scene was restarted from its file".to_owned(),
@@ -272,7 +274,7 @@ fn open_scene(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates, 
     };
     room.reopen(opening.scene, opening.fresh);
     state.forget_room();
-    panes.forget_room();
+    parts.forget_room();
     if room.notices.iter().skip(before).all(|notice| notice.severity != Severity::Error) {
         state.notify(label, true);
     }

@@ -79,7 +79,7 @@ impl Screen {
         let mut state = UiState::default();
         state.appearance = Appearance::of(dark.unwrap_or(false));
         let mut shell = Shell::default();
-        services.restore(&mut state, &mut shell.panes);
+        services.restore(&mut state, &mut shell.parts);
         Self {
             initial_light: state.appearance.look.light,
             requested_dark: dark,
@@ -116,8 +116,8 @@ impl Screen {
         self.apply_theme(context, room);
         self.state.time.now_secs = room.now_secs();
         // Before drawing: unsaved text of one workspace must not be saved in another.
-        if command_handling::continue_pending(room, &mut self.state, &mut self.shell.panes) {
-            self.services.move_to(room, &mut self.state, &mut self.shell.panes);
+        if command_handling::continue_pending(room, &mut self.state, &mut self.shell.parts) {
+            self.services.move_to(room, &mut self.state, &mut self.shell.parts);
         }
         if !input.events.is_empty() || !self.dropped.is_empty() {
             self.last_input_secs = self.state.time.now_secs;
@@ -136,7 +136,7 @@ impl Screen {
         if is_lively {
             self.state.time.room_secs = self.state.time.now_secs;
         }
-        self.services.before_frame(room, &model, &mut self.state, &mut self.shell.panes);
+        self.services.before_frame(room, &model, &mut self.state, &mut self.shell.parts);
         let known = room.world().and_then(|world| world.get_resource::<KnowledgeBridge>()?.search());
         self.state.memories.search = known;
         self.state.jobs = room.running().chain(self.services.running()).collect();
@@ -167,7 +167,7 @@ impl Screen {
                 Outcome::QuitWhenDone(is_so) => self.quits_when_done = is_so,
                 Outcome::Open(url) => context.open_url(egui::OpenUrl::new_tab(url)),
                 Outcome::Service(command) => {
-                    let window = (&mut self.state, &self.shell.panes);
+                    let window = (&mut self.state, &self.shell.parts);
                     self.services.perform(context, room, &model, window, *command);
                 }
             }
@@ -176,7 +176,7 @@ impl Screen {
         if self.quits_when_done && model.work.pieces.is_empty() {
             self.wants_to_quit = true;
         }
-        self.services.after_frame(&model, &self.state, &self.shell.panes);
+        self.services.after_frame(&model, &self.state, &self.shell.parts);
         if self.services.is_busy() || room.file_cache.is_busy() {
             self.next_frame = self.next_frame.min(BUSY_INTERVAL);
         }
@@ -188,12 +188,12 @@ impl Screen {
 
     /// Closes the window once all files are saved; it stays open if one could not be saved.
     fn quit_when_saved(&mut self) {
-        let editors = &self.shell.panes.editors;
-        if !self.quits_when_saved || editors.is_saving() {
+        let panes = &self.shell.parts.panes;
+        if !self.quits_when_saved || panes.iter().any(|pane| pane.is_saving()) {
             return;
         }
         self.quits_when_saved = false;
-        match editors.unsaved().as_slice() {
+        match panes.unsaved().as_slice() {
             [] => self.wants_to_quit = true,
             unsaved => {
                 let text = format!("Not saved: {}. The window stays open.", unsaved.join(", "));
@@ -241,7 +241,8 @@ impl Screen {
         let pointer = context.input(|input| input.pointer.latest_pos());
         let pointer = pointer.filter(|pointer| camera.viewport.contains(*pointer));
         let over = context.input(|input| input.pointer.latest_pos());
-        if let Some(folder) = over.and_then(|pointer| self.shell.panes.explorer.drop_folder(pointer)) {
+        let panes = &self.shell.parts.panes;
+        if let Some(folder) = over.and_then(|pointer| panes.iter().find_map(|pane| pane.drop_folder(pointer))) {
             let folder = Some(folder).filter(|folder| !folder.is_empty());
             return vec![Command::ImportFiles { paths: std::mem::take(&mut self.dropped), folder }];
         }
@@ -336,7 +337,7 @@ pub(super) fn close_room(
 ) {
     if exits.read().count() > 0 || windows.is_empty() {
         let Screen { services, shell, .. } = &mut *screen;
-        services.check_drafts(&shell.panes);
+        services.check_drafts(&shell.parts);
         services.close();
         room.close(if driver_failure.why().is_some() {
             "the graphics driver gave up"
@@ -353,7 +354,7 @@ mod tests {
     use super::*;
     use crate::app::room::OpenOptions;
     use crate::schedule::SimClock;
-    use crate::ui::panes::editor::Draft;
+    use crate::ui::panes::editor::{Draft, Editors};
     use crate::view::model::RoomModel;
     use crate::workspace::starter;
 
@@ -402,7 +403,7 @@ mod tests {
         let mut screen = Screen::with_services(Some(false), services);
         let draft =
             Draft { path: "agents/writer.md".into(), base: None, text: "mine".into(), applies_when_idle: false };
-        screen.shell.panes.editors.restore(vec![draft]);
+        screen.shell.parts.panes.get_mut::<Editors>().expect("every window has it").restore(vec![draft]);
         let model = RoomModel::default();
         let Outcome::Service(job) = command_handling::handle_command(
             &mut room,
@@ -414,7 +415,7 @@ mod tests {
             panic!("it is opened beside the frames")
         };
         let context = Context::default();
-        screen.services.perform(&context, &mut room, &model, (&mut screen.state, &screen.shell.panes), *job);
+        screen.services.perform(&context, &mut room, &model, (&mut screen.state, &screen.shell.parts), *job);
         let began = Instant::now();
         while room.folder() != other.path() && began.elapsed() < Duration::from_secs(30) {
             room.live();
@@ -424,7 +425,7 @@ mod tests {
             output.textures_delta.clear();
         }
         assert_eq!(room.folder(), other.path());
-        assert!(screen.shell.panes.editors.unsaved().is_empty());
+        assert!(screen.shell.parts.panes.unsaved().is_empty());
         let drafts = |folder: &tempfile::TempDir| folder.path().join(".workshop/drafts.json").exists();
         assert!(drafts(&one) && !drafts(&other));
         room.close("tested");

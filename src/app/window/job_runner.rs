@@ -7,7 +7,7 @@ use super::background_jobs::{BackgroundJobs, SHOWN_AFTER};
 use crate::base::JobControl;
 use crate::ui::UiState;
 use crate::ui::commands::job::{Job, JobResult, WINDOW};
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::state::dock::{Dock, Tab};
 use crate::ui::state::jobs::RunningJob;
 
@@ -55,7 +55,7 @@ impl JobRunner {
     }
 
     /// Hands panes the results of their jobs, and cancels those of closed panes. Called once a frame.
-    pub(super) fn take_results(&mut self, state: &mut UiState, panes: &mut PaneStates) {
+    pub(super) fn take_results(&mut self, state: &mut UiState, parts: &mut WindowParts) {
         for job in self.running.iter_mut().filter(|job| job.pane != WINDOW) {
             let is_open = is_open(&state.dock, job.pane);
             if job.was_open && !is_open {
@@ -71,7 +71,7 @@ impl JobRunner {
             if let Err(why) = &result {
                 state.notify(format!("{} failed: {why}", job.name), false);
             }
-            if let Some(pane) = panes.added.find(job.pane) {
+            if let Some(pane) = parts.panes.find_mut(job.pane) {
                 pane.finish(&job.name, result);
             }
         }
@@ -101,10 +101,9 @@ impl Drop for JobRunner {
     }
 }
 
-/// Whether the pane of this key is open, visible or in a background tab.
-fn is_open(dock: &Dock, word: &str) -> bool {
-    let fixed = Tab::FIXED.into_iter().find(|tab| tab.name() == word);
-    dock.is_shown(&fixed.unwrap_or_else(|| Tab::Pane(word.to_owned())))
+/// Whether the pane with this id is open, visible or in a background tab.
+fn is_open(dock: &Dock, pane: &'static str) -> bool {
+    dock.is_shown(&Tab::named(pane))
 }
 
 fn run(job: Job) -> (Job, JobResult) {
@@ -126,19 +125,20 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::ui::state::tab;
 
     fn graph_job(run: impl Fn(&JobControl) + Send + Sync + 'static) -> Job {
         let run = move |control: &JobControl| {
             run(control);
             Ok(Value::Null)
         };
-        Job::new(Tab::Graph.name(), "Laying out", run)
+        Job::new(tab::GRAPH, "Laying out", run)
     }
 
     fn until_idle(jobs: &mut JobRunner, state: &mut UiState) {
         let began = Instant::now();
         while jobs.is_busy() && began.elapsed() < Duration::from_secs(20) {
-            jobs.take_results(state, &mut PaneStates::default());
+            jobs.take_results(state, &mut WindowParts::default());
             std::thread::yield_now();
         }
         assert!(!jobs.is_busy(), "it came to an end");
@@ -161,10 +161,10 @@ mod tests {
         let (graph, window) = (of_graph.control.clone(), of_window.control.clone());
         jobs.start(of_graph, &mut state);
         jobs.start(of_window, &mut state);
-        jobs.take_results(&mut state, &mut PaneStates::default());
+        jobs.take_results(&mut state, &mut WindowParts::default());
         assert!(!graph.is_cancelled(), "the graph stands behind the room, and is open");
-        state.dock.close(&Tab::Graph);
-        jobs.take_results(&mut state, &mut PaneStates::default());
+        state.dock.close(&Tab::GRAPH);
+        jobs.take_results(&mut state, &mut WindowParts::default());
         assert!(graph.is_cancelled() && !window.is_cancelled());
         drop(open);
         until_idle(&mut jobs, &mut state);

@@ -14,7 +14,7 @@ use crate::base::Problem;
 use crate::log::now_ms;
 use crate::ui::UiState;
 use crate::ui::shell::Shell;
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::state::Appearance;
 use crate::ui::state::dock::Tab;
 use crate::view::art::Art;
@@ -68,7 +68,7 @@ pub struct WindowSnapshot {
     model: RoomModel,
     recent: Recent,
     state: UiState,
-    panes: PaneStates,
+    parts: WindowParts,
     /// `egui`'s memory: open menus and panel sizes.
     memory: egui::Memory,
     size: egui::Vec2,
@@ -77,12 +77,12 @@ pub struct WindowSnapshot {
 
 impl WindowSnapshot {
     /// Captures the current state.
-    pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState, panes: &PaneStates) -> Self {
+    pub fn of(context: &Context, model: &RoomModel, recent: &Recent, state: &UiState, parts: &WindowParts) -> Self {
         Self {
             model: model.clone(),
             recent: recent.clone(),
             state: state.clone(),
-            panes: panes.clone(),
+            parts: parts.clone(),
             memory: context.memory(Clone::clone),
             size: context.content_rect().size(),
             pixels_per_point: context.pixels_per_point(),
@@ -91,11 +91,11 @@ impl WindowSnapshot {
 
     /// Draws the screenshot, however long it takes.
     pub fn picture(self) -> ColorImage {
-        let Self { mut model, recent, mut state, panes, memory, size, pixels_per_point } = self;
+        let Self { mut model, recent, mut state, parts, memory, size, pixels_per_point } = self;
         let context = Context::default();
         context.memory_mut(|own| *own = memory);
         let (art, _) = lay_out(&context, state.appearance.is_dark(), pixels_per_point);
-        let mut shell = Shell::of(panes);
+        let mut shell = Shell::of(parts);
         Rasteriser::with_fonts(SystemFonts::installed).picture_of(&context, size, pixels_per_point, FRAMES, |ui| {
             drop(shell.show(ui, &mut model, &recent, &art, &mut state));
         })
@@ -119,7 +119,7 @@ fn state_of(room: &mut OpenRoom, options: &PictureOptions) -> UiState {
     state.view.debug_overlay = options.overlay;
     state.notices.is_hint_closed = true;
     if options.sidebar {
-        state.dock.show(&Tab::Talks, |_| true);
+        state.dock.show(&Tab::TALKS, |_| true);
     }
     if let Some(element) = &options.open {
         state.front.open_element(element.as_str().into());
@@ -208,8 +208,8 @@ mod tests {
             ("agent", PictureOptions { selected: vec!["researcher-1".to_owned()], ..usual() }),
             ("several", PictureOptions { selected: [agents, vec!["ideas".to_owned()]].concat(), ..evening() }),
             ("element", PictureOptions { selected: vec!["ideas".to_owned()], ..usual() }),
-            ("files", PictureOptions { show: vec![Tab::File("agents/orchestrator.md".into()), Tab::Log], ..usual() }),
-            ("graph", PictureOptions { show: vec![Tab::Graph], ..evening() }),
+            ("files", PictureOptions { show: vec![Tab::file("agents/orchestrator.md"), Tab::LOG], ..usual() }),
+            ("graph", PictureOptions { show: vec![Tab::GRAPH], ..evening() }),
             ("talks", PictureOptions { sidebar: true, ..usual() }),
             ("pinboard", PictureOptions { open: Some("ideas".to_owned()), ..usual() }),
             ("board", PictureOptions { open: Some("news".to_owned()), ..evening() }),

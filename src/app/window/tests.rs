@@ -24,7 +24,7 @@ use crate::schedule::{InputQueue, Speed};
 use crate::simulation::RelationshipCommand;
 use crate::ui::commands::RoomAct;
 use crate::ui::commands::create;
-use crate::ui::panes::editor::Draft;
+use crate::ui::panes::editor::{Draft, Editors};
 use crate::ui::shell::Shell;
 use crate::ui::state::DropPlace;
 use crate::ui::state::file_texts::FileTexts;
@@ -146,16 +146,16 @@ impl PausedRoom {
     fn until_renamed(&mut self, command: Command, outcome: Result<(), String>) {
         let before = self.files();
         self.perform(command);
-        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.parts);
         assert_eq!(self.files(), before, "nothing is known yet");
         let order = self.room.renames.last_order().expect("it is waited for how it goes");
         self.room.recent.record_file_outcomes([(order, outcome)]);
-        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.parts);
     }
 
     /// The files in tabs, the active one, and the unsaved ones.
     fn files(&self) -> (Vec<String>, Option<String>, Vec<String>) {
-        (self.state.dock.files(), self.state.selection.file().map(str::to_owned), self.shell.panes.editors.unsaved())
+        (self.state.dock.files(), self.state.selection.file().map(str::to_owned), self.shell.parts.panes.unsaved())
     }
 
     fn saved(&mut self, path: &str) -> String {
@@ -403,7 +403,7 @@ impl PausedRoom {
         while (!self.room.file_jobs.is_idle() || self.room.opening.is_some())
             && began.elapsed() < Duration::from_secs(20)
         {
-            continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+            continue_pending(&mut self.room, &mut self.state, &mut self.shell.parts);
             std::thread::yield_now();
         }
         self.settle();
@@ -504,7 +504,7 @@ fn a_scene_is_created_and_opened_without_blocking_a_frame() {
     assert_eq!(fixture.model().scene, "quiet-evening", "one that is there is not written over");
     assert!(fixture.room.notices[0].what.contains("with that name"));
     fixture.perform(Command::OpenScene("test".into()));
-    continue_pending(&mut fixture.room, &mut fixture.state, &mut fixture.shell.panes);
+    continue_pending(&mut fixture.room, &mut fixture.state, &mut fixture.shell.parts);
     let running = |fixture: &PausedRoom| fixture.room.running().map(|job| job.name).collect::<Vec<_>>();
     assert_eq!(running(&fixture), ["Opening test"], "it is shown before it is done");
     fixture.frames();
@@ -638,7 +638,7 @@ fn tabs_drafts_and_selection_follow_only_successful_renames() {
     fixture.perform(Command::OpenFile(plan.into(), None));
     fixture.state.selection.choose_file(Some(plan.into()));
     let draft = Draft { path: plan.into(), base: None, text: "mine".into(), applies_when_idle: false };
-    fixture.shell.panes.editors.restore(vec![draft]);
+    fixture.shell.parts.panes.get_mut::<Editors>().expect("every window has it").restore(vec![draft]);
     let all_at = |path: &str| (vec![path.to_owned()], Some(path.to_owned()), vec![path.to_owned()]);
     assert_eq!(fixture.files(), all_at(plan));
     fixture.rename(plan, "artifacts/report.md", taken());

@@ -19,7 +19,9 @@ use super::window_state::{SavedWindowState, WindowStateFile, known_workspaces};
 use crate::base::Problem;
 use crate::gateway::acp::{self, AcpSettings};
 use crate::gateway::{GatewayEnvironment, GatewaySettings};
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::panes::editor::Editors;
+use crate::ui::panes::event_log::EventLogPane;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::{FileTextRequest, FileTexts};
 use crate::ui::state::jobs::RunningJob;
@@ -111,30 +113,31 @@ impl WindowServices {
         let drafts = self.drafts.kept();
         let is_kept = |path: &str| workspace.join(path).is_file() || drafts.iter().any(|draft| draft.path == path);
         for path in self.now.dock.files().into_iter().filter(|path| !is_kept(path)) {
-            self.now.dock.close(&Tab::File(path));
+            self.now.dock.close(&Tab::file(path));
         }
     }
 
     /// Restores the window as it was left.
-    pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
-        self.now.restore(state, panes);
+    pub fn restore(&self, state: &mut UiState, parts: &mut WindowParts) {
+        self.now.restore(state, parts);
         state.recents.workspaces.clone_from(&self.known);
         state.appearance.dates = Dates::here(state.appearance.look.dates);
         state.time.born_ms = crate::log::now_ms();
-        panes.editors.restore(self.drafts.kept().to_vec());
+        if let Some(editors) = parts.panes.get_mut::<Editors>() {
+            editors.restore(self.drafts.kept().to_vec());
+        }
     }
 
     /// Switches to another workspace: saves the state of the previous one and restores that of the new one.
-    pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
+    pub fn move_to(&mut self, room: &mut OpenRoom, state: &mut UiState, parts: &mut WindowParts) {
         let config_folder = self.config_folder.clone();
-        self.check_drafts(panes);
+        self.check_drafts(parts);
         self.close();
         let size = self.size;
         *self = Self::of(room, config_folder);
         self.size = size;
         self.job_runner.close();
-        let added = std::mem::take(&mut panes.added);
-        *panes = PaneStates { added, ..PaneStates::default() };
+        parts.forget_workspace();
         state.texts = FileTexts::default();
         state.server_consents.clear();
         state.coding_agents = CodingAgents::default();
@@ -142,7 +145,7 @@ impl WindowServices {
         self.coding_agents_looked = None;
         state.selection.choose_file(None);
         state.dock.close_files();
-        self.restore(state, panes);
+        self.restore(state, parts);
     }
 
     /// The window's state to be saved.
@@ -166,11 +169,11 @@ impl WindowServices {
         room: &mut OpenRoom,
         model: &RoomModel,
         state: &mut UiState,
-        panes: &mut PaneStates,
+        parts: &mut WindowParts,
     ) {
         self.now.restore_view(&model.scene, state);
         self.take_results(room, state);
-        self.job_runner.take_results(state, panes);
+        self.job_runner.take_results(state, parts);
         if let Some(tried) = self.trial.as_ref().and_then(RunningTrial::poll) {
             self.trial = None;
             match tried {
@@ -181,7 +184,7 @@ impl WindowServices {
         let looks_at_providers = state.texts.has_requests(&FileTextRequest::Providers);
         let looks_at_servers = state.texts.has_requests(&FileTextRequest::ServerConsents);
         let coding_agent = state.texts.wanted_coding_agent();
-        serve_panes(room, state, panes);
+        serve_panes(room, state, parts);
         for refused in std::mem::take(&mut room.recent.refused) {
             report_refused(refused, model, state);
         }
@@ -206,8 +209,9 @@ impl WindowServices {
     }
 
     /// After a frame was drawn: notes the window's state, and saves it once it is stable.
-    pub fn after_frame(&mut self, model: &RoomModel, state: &UiState, panes: &PaneStates) {
-        if let Some((file, drafts)) = self.drafts.note(&panes.editors, state.time.now_secs)
+    pub fn after_frame(&mut self, model: &RoomModel, state: &UiState, parts: &WindowParts) {
+        if let Some(editors) = parts.panes.get::<Editors>()
+            && let Some((file, drafts)) = self.drafts.note(editors, state.time.now_secs)
             && !self.push(WindowJob::Drafts { file, drafts })
         {
             self.drafts.mark_unsaved();
@@ -216,7 +220,7 @@ impl WindowServices {
             return;
         }
         let before = self.now.clone();
-        self.now.note(&model.scene, self.size, state, panes);
+        self.now.note(&model.scene, self.size, state, parts);
         if self.now == self.written {
             self.changed = None;
             return;
@@ -235,8 +239,8 @@ impl WindowServices {
     }
 
     /// Checks for unsaved text once more, when the window closes.
-    pub fn check_drafts(&mut self, panes: &PaneStates) {
-        self.drafts.check(&panes.editors);
+    pub fn check_drafts(&mut self, parts: &WindowParts) {
+        parts.panes.get::<Editors>().into_iter().for_each(|editors| self.drafts.check(editors));
     }
 
     /// Saves the state and ends running jobs, when the window closes.
@@ -261,7 +265,7 @@ impl WindowServices {
         context: &Context,
         room: &mut OpenRoom,
         model: &RoomModel,
-        (state, panes): (&mut UiState, &PaneStates),
+        (state, parts): (&mut UiState, &WindowParts),
         command: Command,
     ) {
         match command {
@@ -308,7 +312,7 @@ impl WindowServices {
             Command::Screenshot(file) => {
                 let file = file.map(|file| room.folder().join(file));
                 let folder = room.folder().join("pictures");
-                let seen = WindowSnapshot::of(context, model, &room.recent, state, panes);
+                let seen = WindowSnapshot::of(context, model, &room.recent, state, parts);
                 let name = if model.scene.is_empty() { "room".to_owned() } else { model.scene.clone() };
                 if self.push(WindowJob::Picture { seen: Box::new(seen), file, folder, name }) {
                     self.pictures_under_way += 1;
@@ -475,13 +479,15 @@ fn report_consent(state: &mut UiState, said: &ServerConsent, kept: Result<PathBu
 }
 
 /// Loads the content that panes requested.
-fn serve_panes(room: &mut OpenRoom, state: &mut UiState, panes: &mut PaneStates) {
+fn serve_panes(room: &mut OpenRoom, state: &mut UiState, parts: &mut WindowParts) {
     let is_log_written = room.is_log_written();
     let OpenRoom { file_cache, recent, .. } = room;
     match file_cache.update(&mut state.texts, &mut recent.book, is_log_written, state.time.now_secs) {
         Some((run, Ok(book))) => {
             let log = Recent { book, ..Recent::default() };
-            panes.shown_run = Some((run, std::sync::Arc::new(log)));
+            if let Some(pane) = parts.panes.get_mut::<EventLogPane>() {
+                pane.shown_log = Some((run, std::sync::Arc::new(log)));
+            }
         }
         Some((run, Err(why))) => state.notify(format!("The run {run} could not be loaded: {why}"), false),
         None => {}

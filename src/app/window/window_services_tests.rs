@@ -25,7 +25,7 @@ struct ServedWindow {
     folder: tempfile::TempDir,
     room: OpenRoom,
     state: UiState,
-    panes: PaneStates,
+    parts: WindowParts,
     services: WindowServices,
     context: Context,
 }
@@ -46,7 +46,7 @@ impl ServedWindow {
             folder,
             room,
             state: UiState::default(),
-            panes: PaneStates::default(),
+            parts: WindowParts::default(),
             services: WindowServices::default(),
             context,
         }
@@ -60,7 +60,7 @@ impl ServedWindow {
 
     fn perform(&mut self, command: Command) {
         let model = self.model();
-        self.services.perform(&self.context, &mut self.room, &model, (&mut self.state, &self.panes), command);
+        self.services.perform(&self.context, &mut self.room, &model, (&mut self.state, &self.parts), command);
     }
 
     /// Runs one tick and one frame.
@@ -68,8 +68,8 @@ impl ServedWindow {
         self.room.run_ticks(1);
         let model = self.model();
         self.state.time.now_secs = self.room.now_secs();
-        self.services.before_frame(&mut self.room, &model, &mut self.state, &mut self.panes);
-        self.services.after_frame(&model, &self.state, &self.panes);
+        self.services.before_frame(&mut self.room, &model, &mut self.state, &mut self.parts);
+        self.services.after_frame(&model, &self.state, &self.parts);
         model
     }
 
@@ -200,16 +200,16 @@ fn window_state_is_saved_when_stable_and_on_close() {
     let model = window.model();
     for now_secs in [0.0, 0.5, 1.6] {
         window.state.time.now_secs = now_secs;
-        window.services.after_frame(&model, &window.state, &window.panes);
+        window.services.after_frame(&model, &window.state, &window.parts);
     }
     window.until("the file", |window| open(window).1.overlay);
     assert_eq!(open(&window).1.views[0].0, model.scene);
-    window.state.dock.show(&crate::ui::state::dock::Tab::Talks, |_| true);
+    window.state.dock.show(&crate::ui::state::dock::Tab::TALKS, |_| true);
     window.state.time.now_secs = 2.0;
-    window.services.after_frame(&model, &window.state, &window.panes);
+    window.services.after_frame(&model, &window.state, &window.parts);
     window.services.close();
     assert!(
-        open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::Talks),
+        open(&window).1.dock.is_in_front(&crate::ui::state::dock::Tab::TALKS),
         "closing does not wait for it to settle"
     );
 }
@@ -222,13 +222,13 @@ fn tabs_of_deleted_files_return_only_with_unsaved_text() {
     let (there, gone, begun) = ("settings.yaml", "artifacts/gone.md", "artifacts/begun.md");
     let (mut file, mut remembered, _) = WindowStateFile::open(config.path(), &folder);
     for path in [there, gone, begun] {
-        remembered.dock.show(&Tab::File(path.into()), |_| false);
+        remembered.dock.show(&Tab::file(path), |_| false);
     }
     file.write(&remembered).expect("it can be written");
     let draft = Draft { path: begun.into(), base: None, text: "mine".into(), applies_when_idle: false };
     drafts::write(&folder.join(".workshop/drafts.json"), &[draft]).expect("it can be written");
     let services = WindowServices::of(&mut window.room, Some(config.path().to_owned()));
-    services.restore(&mut window.state, &mut window.panes);
+    services.restore(&mut window.state, &mut window.parts);
     assert_eq!(window.state.dock.files(), [there, begun]);
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bevy::math::Vec2;
 use serde::de::DeserializeOwned;
@@ -14,8 +15,8 @@ use crate::base::hash::content_hash;
 use crate::base::{Problem, text};
 use crate::safe_fs::{read_text, replace_text};
 use crate::ui::UiState;
-use crate::ui::panes::explorer;
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::panes::{self, pane::Panes};
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::state::AppearancePreferences;
 use crate::ui::state::dock::Dock;
 use crate::view::camera::{Camera, ZOOM};
@@ -43,8 +44,8 @@ pub struct SavedWindowState {
     pub look: AppearancePreferences,
     /// The arrangement of the panes.
     pub dock: Dock,
-    /// The state of the explorer.
-    pub explorer: explorer::Remembered,
+    /// What each pane saves, by its id.
+    pub panes: SavedPanes,
     /// Recently given tasks, newest first.
     pub tasks: Vec<String>,
     /// Whether the debug overlay is on.
@@ -55,6 +56,72 @@ pub struct SavedWindowState {
     pub hint_closed: bool,
     /// The view of each scene, by file stem, most recently viewed last.
     pub views: Vec<(String, View)>,
+}
+
+/// What each pane saves, by its id.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SavedPanes(BTreeMap<&'static str, SavedPane>);
+
+impl Default for SavedPanes {
+    /// What the panes of every window save before a person changes anything.
+    fn default() -> Self {
+        let panes = panes::standard();
+        Self(panes.iter().filter_map(|pane| Some((pane.id(), pane.saved()?.into()))).collect())
+    }
+}
+
+impl SavedPanes {
+    /// Reads what each pane saved. Those whose value is invalid are added to `odd`.
+    fn read(root: &Map<String, Value>, odd: &mut Vec<&'static str>) -> Self {
+        let mut read = Self::default();
+        for mut pane in panes::standard().into_iter().filter(|pane| pane.saved().is_some()) {
+            match root.get(pane.id()) {
+                Some(saved) if pane.restore(saved) => read.put(pane.id(), pane.saved(), None),
+                Some(_) => odd.push(pane.id()),
+                None => {}
+            }
+        }
+        read
+    }
+
+    /// Records the current state of each pane that changed.
+    fn note(&mut self, panes: &Panes) {
+        for pane in panes.iter() {
+            let mark = Some(pane.saved_mark());
+            if self.0.get(pane.id()).is_none_or(|saved| saved.mark != mark) {
+                self.put(pane.id(), pane.saved(), mark);
+            }
+        }
+    }
+
+    fn put(&mut self, id: &'static str, value: Option<Value>, mark: Option<u64>) {
+        let Some(value) = value else { return };
+        match self.0.get_mut(id) {
+            // The value stays shared with what was written, so that comparing them is cheap.
+            Some(saved) if *saved.value == value => saved.mark = mark,
+            _ => drop(self.0.insert(id, SavedPane { value: Arc::new(value), mark })),
+        }
+    }
+}
+
+/// What a pane saves.
+#[derive(Clone, Debug)]
+struct SavedPane {
+    value: Arc<Value>,
+    /// The mark of the pane's state, if the value is of this window.
+    mark: Option<u64>,
+}
+
+impl PartialEq for SavedPane {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl From<Value> for SavedPane {
+    fn from(value: Value) -> Self {
+        Self { value: Arc::new(value), mark: None }
+    }
 }
 
 /// The saved view of a scene.
@@ -211,8 +278,7 @@ fn number(value: f32) -> Value {
 }
 
 fn data_of(remembered: &SavedWindowState, workspace: &str) -> Map<String, Value> {
-    let SavedWindowState { window, look, dock, explorer, tasks, overlay, story_folded, hint_closed, views } =
-        remembered;
+    let SavedWindowState { window, look, dock, panes, tasks, overlay, story_folded, hint_closed, views } = remembered;
     let view = |view: &View| json!({ "middle": view.middle.map(number), "zoom": number(view.zoom) });
     let scenes: Map<String, Value> = views.iter().map(|(scene, seen)| (scene.clone(), view(seen))).collect();
     let mut data = Map::new();
@@ -224,7 +290,9 @@ fn data_of(remembered: &SavedWindowState, workspace: &str) -> Map<String, Value>
     let size = number(look.text_size);
     put("look", json!({ "light": look.light, "text_size": size, "calm": look.calm, "dates": look.dates }));
     put("panes", dock.to_value());
-    put("files", json!(explorer));
+    for (id, saved) in &panes.0 {
+        put(id, Value::clone(&saved.value));
+    }
     put("tasks", json!(tasks));
     put("debug_overlay", json!(overlay));
     put("story_folded", json!(story_folded));
@@ -255,7 +323,7 @@ fn remembered_of(root: &Map<String, Value>, place: &str, problems: &mut Vec<Prob
         window: window.map(|[width, height]| (width, height)),
         look: sane_look(look),
         dock: dock.and_then(Result::ok).unwrap_or_default(),
-        explorer: key(root, "files", &mut odd).unwrap_or_default(),
+        panes: SavedPanes::read(root, &mut odd),
         tasks: key(root, "tasks", &mut odd).unwrap_or_default(),
         overlay: key(root, "debug_overlay", &mut odd).unwrap_or_default(),
         story_folded: key(root, "story_folded", &mut odd).unwrap_or_default(),
@@ -285,10 +353,15 @@ fn sane_look(mut look: AppearancePreferences) -> AppearancePreferences {
 
 impl SavedWindowState {
     /// Restores the window as it was left.
-    pub fn restore(&self, state: &mut UiState, panes: &mut PaneStates) {
+    pub fn restore(&self, state: &mut UiState, parts: &mut WindowParts) {
         state.appearance.look = self.look;
         state.dock = self.dock.clone();
-        panes.explorer.remembered.clone_from(&self.explorer);
+        for pane in parts.panes.iter_mut() {
+            // What is invalid was reported when the file was read.
+            if let Some(saved) = self.panes.0.get(pane.id()) {
+                pane.restore(&saved.value);
+            }
+        }
         state.recents.restore_tasks(&self.tasks);
         state.view.debug_overlay = self.overlay;
         state.view.is_story_folded = self.story_folded;
@@ -309,13 +382,13 @@ impl SavedWindowState {
     }
 
     /// Records the current state of the window.
-    pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState, panes: &PaneStates) {
+    pub fn note(&mut self, scene: &str, size: Option<(u32, u32)>, state: &UiState, parts: &WindowParts) {
         self.window = size.or(self.window);
         self.look = state.appearance.look;
         if self.dock != state.dock {
             self.dock = state.dock.clone();
         }
-        self.explorer.clone_from(&panes.explorer.remembered);
+        self.panes.note(&parts.panes);
         self.tasks = state.recents.tasks().to_vec();
         self.overlay = state.view.debug_overlay;
         self.story_folded = state.view.is_story_folded;

@@ -3,7 +3,8 @@
 use std::fs;
 
 use super::*;
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::panes::explorer;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::state::ThemeChoice;
 use crate::ui::state::dock::Tab;
 use crate::view::dates::DateLanguage;
@@ -34,9 +35,14 @@ impl Place {
 
 fn some_dock() -> Dock {
     let mut dock = Dock::default();
-    dock.show(&Tab::File("notes/plan.md".into()), |_| false);
-    dock.toggle(&Tab::Log);
+    dock.show(&Tab::file("notes/plan.md"), |_| false);
+    dock.toggle(&Tab::LOG);
     dock
+}
+
+fn some_panes() -> SavedPanes {
+    let remembered = explorer::Remembered { is_bin_open: true, ..Default::default() };
+    SavedPanes([("files", json!(remembered).into())].into())
 }
 
 fn some() -> SavedWindowState {
@@ -50,7 +56,7 @@ fn some() -> SavedWindowState {
             dates: DateLanguage::German,
         },
         dock: some_dock(),
-        explorer: explorer::Remembered { is_bin_open: true, ..Default::default() },
+        panes: some_panes(),
         tasks: vec!["Plan a party".into()],
         overlay: true,
         story_folded: true,
@@ -146,7 +152,7 @@ fn an_unwritable_folder_is_reported() {
 #[test]
 fn the_window_and_the_view_of_each_scene_are_restored() {
     let mut state = UiState::default();
-    some().restore(&mut state, &mut PaneStates::default());
+    some().restore(&mut state, &mut WindowParts::default());
     assert!(state.view.debug_overlay && state.view.is_story_folded && state.notices.is_hint_closed);
     assert_eq!((state.appearance.look, &state.dock), (some().look, &some().dock));
     some().restore_view("elsewhere", &mut state);
@@ -158,12 +164,57 @@ fn the_window_and_the_view_of_each_scene_are_restored() {
     );
     let mut remembered = some();
     state.view.camera.zoom = 1.0;
-    remembered.note("zoo: at night", None, &state, &PaneStates::default());
+    remembered.note("zoo: at night", None, &state, &WindowParts::default());
     assert_eq!(remembered.window, Some((1500, 900)));
     let scenes: Vec<&str> = remembered.views.iter().map(|(scene, _)| scene.as_str()).collect();
     assert_eq!(scenes, ["a", "zoo: at night"], "the one seen last stands last");
     for number in 0..500 {
-        remembered.note(&format!("s{number}"), None, &state, &PaneStates::default());
+        remembered.note(&format!("s{number}"), None, &state, &WindowParts::default());
     }
     assert_eq!(remembered.views.len(), SCENES_KEPT);
+}
+
+/// The files of a window that older versions saved: with the standard panes moved, open files, and an added pane.
+const SAVED_BY_AN_OLDER_VERSION: &str = include_str!("window_state_fixture.yaml");
+
+#[test]
+fn the_layout_of_an_older_version_opens_as_it_was_and_is_saved_again() {
+    let place = Place::new();
+    let path = place.put(SAVED_BY_AN_OLDER_VERSION);
+    for _ in 0..2 {
+        let (mut file, remembered, problems) = place.open();
+        assert_eq!(problems, []);
+        let dock = &remembered.dock;
+        assert_eq!(dock.files(), ["notes/plan.md", "agents/ada.md"]);
+        assert!(dock.is_in_front(&Tab::file("notes/plan.md")) && !dock.is_in_front(&Tab::ROOM));
+        assert!(dock.is_shown(&Tab::named("knowledge")) && dock.is_shown(&Tab::LOG));
+        assert!(!dock.is_shown(&Tab::TALKS) && !dock.is_shown(&Tab::SHELF), "they were closed");
+        assert_eq!(dock.alone, Tab::named("knowledge"));
+        let mut parts = WindowParts::default();
+        remembered.restore(&mut UiState::default(), &mut parts);
+        let explorer = parts.panes.get::<explorer::Explorer>().expect("every window has it");
+        assert_eq!(explorer.remembered.folded, ["sessions".to_owned()].into());
+        assert_eq!(explorer.remembered.seen.as_ref().map(|seen| seen["settings.yaml"]), Some(4));
+        // What this version saves is read in the same way.
+        file.write(&SavedWindowState { overlay: true, ..remembered }).expect("it can be written");
+        assert!(fs::read_to_string(&path).expect("it should exist").contains("debug_overlay: true"));
+    }
+}
+
+#[test]
+fn what_a_pane_saves_is_noted_once_it_changes_and_an_invalid_value_is_reported() {
+    let (mut remembered, state, mut parts) = (SavedWindowState::default(), UiState::default(), WindowParts::default());
+    remembered.note("", None, &state, &parts);
+    assert_eq!(remembered.panes, SavedPanes::default(), "nothing was changed yet");
+    let first = remembered.panes.0["files"].value.clone();
+    remembered.note("", None, &state, &parts);
+    assert!(Arc::ptr_eq(&first, &remembered.panes.0["files"].value), "it is not computed again");
+    parts.panes.get_mut::<explorer::Explorer>().expect("every window has it").remembered.is_bin_open = true;
+    remembered.note("", None, &state, &parts);
+    assert_eq!(remembered.panes.0["files"].value["is_bin_open"], json!(true));
+    let place = Place::new();
+    place.put("files: { folded: 7 }\nhint_closed: true\n");
+    let (_, remembered, problems) = place.open();
+    assert!(problems.len() == 1 && problems[0].what.starts_with("files is invalid"), "{problems:?}");
+    assert_eq!((remembered.panes, remembered.hint_closed), (SavedPanes::default(), true));
 }

@@ -18,6 +18,8 @@ pub enum AllowScope {
     Until(TimeLimit),
     /// Every command that matches a pattern, permanently: it becomes a rule for commands.
     Pattern,
+    /// The same command also with sources that changed, permanently: it becomes a rule for commands.
+    Edited,
     /// Permanently: it becomes a rule in the settings.
     Always,
 }
@@ -75,6 +77,7 @@ impl AllowScope {
             Self::Task => "task".to_owned(),
             Self::Until(limit) => format!("until {limit}"),
             Self::Pattern => "pattern".to_owned(),
+            Self::Edited => "edited".to_owned(),
             Self::Always => "always".to_owned(),
         }
     }
@@ -85,6 +88,7 @@ impl AllowScope {
             "" | "once" => Self::Once,
             "task" => Self::Task,
             "pattern" => Self::Pattern,
+            "edited" => Self::Edited,
             "always" => Self::Always,
             other => Self::Until(other.parse().map_err(|_| TimeLimitError::Unknown(words.trim().to_owned()))?),
         })
@@ -105,6 +109,7 @@ impl AllowScope {
             Self::Task => ", for this task".to_owned(),
             Self::Until(limit) => format!(", until {limit}"),
             Self::Pattern => ", for every command that matches its pattern".to_owned(),
+            Self::Edited => ", also with sources that change".to_owned(),
             Self::Always => ", for good".to_owned(),
         }
     }

@@ -262,6 +262,7 @@ fn scope_ui(ui: &mut Ui, theme: &Theme, question: &QuestionView, agent_name: &st
             AllowScope::Until(TimeLimit::DAY) => (texts::TODAY.to_owned(), texts::ALLOW_TODAY.to_owned()),
             AllowScope::Until(limit) => (limit.to_string(), texts::allow_until(limit)),
             AllowScope::Pattern => (texts::PATTERN.to_owned(), texts::ALLOW_PATTERN.to_owned()),
+            AllowScope::Edited => (texts::EDITED.to_owned(), texts::ALLOW_EDITED.to_owned()),
             AllowScope::Always => (texts::ALWAYS.to_owned(), texts::ALLOW_ALWAYS.to_owned()),
         })
         .collect();

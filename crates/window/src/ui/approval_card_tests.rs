@@ -6,9 +6,10 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::base::ActivationKey;
+use crate::gate::commands::EditedRule;
 use crate::gate::{Risk, RiskLevel};
 use crate::gateway::mcp::McpElicitation;
-use crate::kernel::KernelCommand;
+use crate::kernel::{ChangedFile, KernelCommand};
 use crate::tools::Preview;
 use crate::ui::UiState;
 use crate::ui::panes::canvas::CARD as CANVAS_CARD;
@@ -290,4 +291,37 @@ fn all_approvals_are_listed_and_choosing_one_moves_it_to_the_front() {
     window.run_steps(3);
     let front = window.state().state.questions.front(&window.state().room).map(|(_, _, at, _)| at);
     assert_eq!(front, Some(2));
+}
+
+#[test]
+fn a_changed_line_is_shown_once_and_the_rule_for_edited_sources_can_be_chosen() {
+    let mut window = cards(420.0);
+    let question = window.state_mut().room.work.pieces[0].question.as_mut().expect("it should ask");
+    let why = "src/lib.rs, which it loads, changed since it was last allowed or shown (+1 \u{2212}1)".to_owned();
+    let changed = ChangedFile {
+        path: "src/lib.rs".into(),
+        old: "fn old() {}\n".into(),
+        new: "fn new() {}\n".into(),
+        is_cut: false,
+    };
+    let approval = &mut question.approval;
+    approval.risk =
+        Risk { level: RiskLevel::High, reasons: vec!["a program runs on this computer".to_owned(), why.clone()] };
+    (approval.because, approval.changed_files) = (why, vec![changed]);
+    (approval.for_task, approval.always) = (None, Vec::new());
+    approval.edited = Some(EditedRule { command: "cargo test".into(), folder: String::new() });
+    wait_until_unlocked(&mut window);
+    for part in ["fn new() {}", "fn old() {}", "changed since", "a program runs on this computer"] {
+        assert_eq!(window.query_all_by_label_contains(part).count(), 1, "{part}");
+    }
+    window.get_by_label("Allow this command also with edited sources").click();
+    window.run_steps(3);
+    let explanation = "Adds to storage/terminal-cmd-allowlist.yaml: cargo test: edited";
+    assert!(window.query_all_by_label_contains(explanation).next().is_some());
+    window.get_by_label("Allow Ada").click();
+    window.run_steps(3);
+    let Some(KernelCommand::Decide { allow: true, scope, .. }) = decisions(&window).pop() else {
+        panic!("not allowed");
+    };
+    assert_eq!(scope, AllowScope::Edited);
 }

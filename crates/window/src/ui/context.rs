@@ -32,6 +32,33 @@ pub struct ViewerContext<'a> {
     pub table: &'a CommandTable,
 }
 
+/// The input of all panes except the room, which changes while things are dragged.
+#[derive(Clone, Copy)]
+pub struct DrawContext<'a> {
+    /// The recent events.
+    pub recent: &'a Recent,
+    /// The colours.
+    pub theme: &'a Theme,
+    /// The artwork.
+    pub art: &'a Art,
+    /// The state of the window.
+    pub ui: &'a UiState,
+    /// The paths of files with unsaved changes.
+    pub unsaved: &'a BTreeSet<String>,
+    /// The files that file commands apply to while the palette is open.
+    pub files: &'a FileTargets,
+    /// The table of all commands.
+    pub table: &'a CommandTable,
+}
+
+impl<'a> DrawContext<'a> {
+    /// Returns the context of a pane while the room looks like this.
+    pub fn at(self, room: &'a RoomModel) -> ViewerContext<'a> {
+        let Self { recent, theme, art, ui, unsaved, files, table } = self;
+        ViewerContext { room, recent, theme, art, ui, unsaved, files, table }
+    }
+}
+
 impl<'a> ViewerContext<'a> {
     /// Returns the context by which commands decide whether they apply.
     pub fn commands(&self) -> CommandContext<'a> {

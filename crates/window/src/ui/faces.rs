@@ -20,14 +20,15 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     use super::*;
-    use crate::ui::panes::{conversations, inspector, shelf};
-    use crate::ui::shell::pane_states::PaneStates;
-    use crate::ui::testing::{PaneHarness, drawings, stage_pane};
+    use crate::ui::panes::conversations::{self, ConversationsPane};
+    use crate::ui::panes::shelf::{self, ShelfPane};
+    use crate::ui::shell::parts::WindowParts;
+    use crate::ui::testing::{PaneHarness, draw_inspector, drawings, stage_pane};
     use crate::ui::{Command, UiState};
     use crate::view::art::Art;
     use crate::view::pick::RoomObject;
 
-    type Pane = fn(&mut Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command>;
+    type Pane = fn(&mut Ui, &ViewerContext<'_>, &mut WindowParts) -> Vec<Command>;
 
     /// A pane with artwork and with both agents selected.
     fn pane(draw: Pane) -> Harness<'static, PaneHarness> {
@@ -42,9 +43,9 @@ mod tests {
 
     #[test]
     fn every_listed_agent_has_a_portrait_beside_the_name() {
-        let inspector: Pane = |ui, cx, panes| inspector::inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log);
-        let talks: Pane = |ui, cx, panes| conversations::sidebar_ui(ui, cx, &mut panes.conversations);
-        let shelf: Pane = |ui, cx, panes| shelf::shelf_ui(ui, cx, &mut panes.shelf);
+        let inspector: Pane = draw_inspector;
+        let talks: Pane = |ui, cx, panes| conversations::sidebar_ui(ui, cx, panes.pane_mut::<ConversationsPane>());
+        let shelf: Pane = |ui, cx, panes| shelf::shelf_ui(ui, cx, panes.pane_mut::<ShelfPane>());
         for (what, draw, rows) in [
             ("the inspector of several", inspector, ["Ada", "Bram"]),
             ("the shelf", shelf, ["Add Ada", "Add Bram"]),

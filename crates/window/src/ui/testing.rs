@@ -15,7 +15,9 @@ use crate::tools::Preview;
 use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::keys::{self, ShortcutScope};
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
-use crate::ui::shell::pane_states::PaneStates;
+use crate::ui::panes::inspector::{Inspector, inspector_ui};
+use crate::ui::panes::pane::Pane;
+use crate::ui::shell::parts::WindowParts;
 use crate::ui::shell::window_commands;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::furniture_editing::FurnitureEditing;
@@ -38,8 +40,8 @@ pub struct PaneHarness {
     pub recent: Recent,
     /// The state of the window.
     pub state: UiState,
-    /// The states of the panes.
-    pub panes: PaneStates,
+    /// The panes, and what is around them.
+    pub parts: WindowParts,
     /// The commands that were not the window's own; the window's own have been run.
     pub commands: Vec<Command>,
     /// Every command that was returned.
@@ -48,16 +50,34 @@ pub struct PaneHarness {
     pub art: Option<Art>,
 }
 
+impl WindowParts {
+    /// Returns the pane of this type.
+    pub fn pane<T: Pane>(&self) -> &T {
+        self.panes.get().expect("every window has this pane")
+    }
+
+    /// Returns the pane of this type, to change it.
+    pub fn pane_mut<T: Pane>(&mut self) -> &mut T {
+        self.panes.get_mut().expect("every window has this pane")
+    }
+}
+
+/// Draws the inspector, which shows the log in short if nothing is selected.
+pub fn draw_inspector(ui: &mut egui::Ui, cx: &ViewerContext<'_>, parts: &mut WindowParts) -> Vec<Command> {
+    let drawn = parts.panes.with_others(|inspector: &mut Inspector, others| inspector_ui(ui, cx, inspector, others));
+    drawn.expect("every window has an inspector")
+}
+
 impl PaneHarness {
     /// A new stage.
     pub fn new(room: RoomModel, state: UiState) -> Self {
-        let (panes, commands, asked) = Default::default();
-        Self { room, recent: sample_recent(), state, panes, commands, asked, art: None }
+        let (parts, commands, asked) = Default::default();
+        Self { room, recent: sample_recent(), state, parts, commands, asked, art: None }
     }
 
-    /// Calls `look` with the context of a pane and the states of all panes.
-    pub fn with_context<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut PaneStates) -> T) -> T {
-        let unsaved = self.panes.unsaved();
+    /// Calls `look` with the context of a pane and all parts of the window.
+    pub fn with_context<T>(&mut self, look: impl FnOnce(&ViewerContext<'_>, &mut WindowParts) -> T) -> T {
+        let unsaved = self.parts.unsaved();
         self.state.notices.update(&self.room, self.state.time.now_secs);
         self.state.questions.update(&self.room, self.state.time.now_secs);
         let (room, recent, ui) = (&self.room, &self.recent, &self.state);
@@ -71,7 +91,7 @@ impl PaneHarness {
             files: &FileTargets::default(),
             table: CommandTable::standard(),
         };
-        look(&cx, &mut self.panes)
+        look(&cx, &mut self.parts)
     }
 
     /// Runs the window's own commands and keeps the rest.
@@ -80,8 +100,8 @@ impl PaneHarness {
             self.asked.push(command.clone());
             match command {
                 Command::Window(command) => {
-                    let (state, panes) = (&mut self.state, &mut self.panes);
-                    self.commands.extend(window_commands::apply(command, &self.room, state, panes));
+                    let (state, parts) = (&mut self.state, &mut self.parts);
+                    self.commands.extend(window_commands::apply(command, &self.room, state, parts));
                 }
                 // Jobs run synchronously: nothing else happens here.
                 Command::Run(job) => drop(job.run()),
@@ -115,7 +135,7 @@ pub fn drawings(window: &Harness<'static, PaneHarness>) -> Vec<Rect> {
 /// Returns a harness that draws a pane with the sample room.
 pub fn stage_pane(
     state: UiState,
-    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
+    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut WindowParts) -> Vec<Command> + 'static,
 ) -> Harness<'static, PaneHarness> {
     pane_of(PaneHarness::new(sample_room(), state), draw)
 }
@@ -123,7 +143,7 @@ pub fn stage_pane(
 /// Returns a harness that draws a pane with this stage.
 pub fn pane_of(
     stage: PaneHarness,
-    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut PaneStates) -> Vec<Command> + 'static,
+    draw: impl Fn(&mut egui::Ui, &ViewerContext<'_>, &mut WindowParts) -> Vec<Command> + 'static,
 ) -> Harness<'static, PaneHarness> {
     let app = move |ui: &mut egui::Ui, stage: &mut PaneHarness| {
         let commands = stage.with_context(|cx, panes| draw(ui, cx, panes));
@@ -139,15 +159,10 @@ pub fn stage_keys(
 ) -> Harness<'static, PaneHarness> {
     let app = move |ui: &mut egui::Ui, stage: &mut PaneHarness| {
         let pressed = {
-            let PaneHarness { state, panes: PaneStates { explorer, canvas, .. }, .. } = stage;
-            let is_taken = |focused, id: &str| explorer.takes_key(focused, id);
-            keys::pressed(
-                ui.ctx(),
-                CommandTable::standard(),
-                ShortcutScope::of(&state.dock),
-                canvas.space_bar(),
-                is_taken,
-            )
+            let PaneHarness { state, parts, .. } = stage;
+            let is_taken = |focused, id: &str| parts.panes.iter().any(|pane| pane.takes_key(focused, id));
+            let reach = ShortcutScope::of(&state.dock);
+            keys::pressed(ui.ctx(), CommandTable::standard(), reach, &mut state.view.space_bar, is_taken)
         };
         for command in pressed {
             let commands = command.run(&CommandContext {
@@ -183,6 +198,7 @@ pub fn question(activation: u64, agent: &str, wants: &str) -> QuestionView {
         for_task: Some("change files".to_owned()),
         always: vec!["vfs_write(notes.md)".to_owned()],
         pattern: None,
+        edited: None,
         risk: Default::default(),
         asked_before: 0,
         changed_files: Vec::new(),
@@ -227,7 +243,7 @@ pub fn run_where_it_applies(command: &CommandInfo) -> (UiState, Vec<Command>) {
     state.transfer.copied = vec![RoomObject::Element("news".into())];
     state.selection.select([RoomObject::Element("rules".into())]);
     if command.id.starts_with("file.") {
-        state.dock.show(&Tab::File("agents/ada.md".into()), |_| false);
+        state.dock.show(&Tab::file("agents/ada.md"), |_| false);
     }
     if command.id.starts_with("furniture.") {
         state.view.arranging = Some(FurnitureEditing { chosen: Some(rug()) });

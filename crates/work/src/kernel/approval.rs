@@ -13,7 +13,7 @@ use super::command_code::ChangedFile;
 use super::core::Kernel;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, AllowScope, AnswerPlace, Id, TimeLimit};
-use crate::gate::commands::ALLOWLIST_FILE;
+use crate::gate::commands::{ALLOWLIST_FILE, EditedRule};
 use crate::gate::{GateContext, GatePolicy, Risk, RiskLevel, ask_rules};
 use crate::gateway::mcp::{FormField, McpElicitation};
 use crate::mind::ToolCall;
@@ -92,6 +92,9 @@ pub struct Approval {
     pub always: Vec<String>,
     /// The command pattern that would be added to the allow list, if that scope is available.
     pub pattern: Option<String>,
+    /// The command rule that would let the call run changed sources without asking, if that scope is available.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited: Option<EditedRule>,
     /// The risk of the call, and its reasons.
     pub risk: Risk,
     /// How often a question about the same call was asked before, because the files that its command runs changed.
@@ -188,11 +191,18 @@ impl Approval {
         if self.because.is_empty() { String::new() } else { format!("Because {}.", self.because) }
     }
 
+    /// The risk without the reasons for which approval is needed, which [`Approval::because`] says.
+    pub fn risk_summary(&self) -> String {
+        let mut risk = self.risk.clone();
+        risk.reasons.retain(|reason| !self.because.contains(reason.as_str()));
+        risk.summary()
+    }
+
     /// The risk as a sentence, and what to consider before answering an MCP server; empty if there is neither.
     pub fn warning(&self) -> String {
         let risk = match self.risk.level {
             RiskLevel::Low => String::new(),
-            _ => format!("Risk {}.", self.risk.summary()),
+            _ => format!("Risk {}.", self.risk_summary()),
         };
         let all = [risk, self.secret_warning()];
         all.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
@@ -222,12 +232,13 @@ impl Approval {
             );
             (AllowScope::Pattern, description)
         });
+        let edited = self.edited.as_ref().map(|rule| (AllowScope::Edited, rule.description()));
         let always = (!self.always.is_empty()).then(|| {
             let rules = self.always.join(", ");
             (AllowScope::Always, format!("Adds to settings.yaml: gate.allow.{}: {rules}", self.profile))
         });
         let once = (AllowScope::Once, "Only this call".to_owned());
-        std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(always).collect()
+        std::iter::once(once).chain(for_task).chain(until).chain(pattern).chain(edited).chain(always).collect()
     }
 
     /// Whether the request can be allowed with this scope.
@@ -236,6 +247,7 @@ impl Approval {
             AllowScope::Once => true,
             AllowScope::Task | AllowScope::Until(_) => self.for_task.is_some(),
             AllowScope::Pattern => self.pattern.is_some(),
+            AllowScope::Edited => self.edited.is_some(),
             AllowScope::Always => !self.always.is_empty(),
         }
     }
@@ -272,6 +284,7 @@ impl Activation {
             for_task: for_task.map(|granted| ask_rules::granted_words(&granted)),
             always: ask_rules::permanent_rules(&asked.name, &question.rules).unwrap_or_default(),
             pattern: ask_rules::pattern(&question.rules),
+            edited: question.edited,
             asked_before: question.asked_before,
             changed_files: question.changed_files,
             risk: Risk::of(&question.rules, question.of_server.is_some()),

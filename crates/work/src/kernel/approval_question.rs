@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::command_code::ChangedFile;
 use crate::base::Id;
 use crate::gate::AskRule;
+use crate::gate::commands::EditedRule;
 use crate::gateway::mcp::McpElicitation;
 
 /// A question to a person about a call. It is stored with the call, so that its text is the same everywhere.
@@ -22,6 +23,9 @@ pub struct CallQuestion {
     /// The files that the call would run and that are not as they were when they were last allowed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<ChangedFile>,
+    /// The command rule that would let the call run changed sources without asking, if a person may choose that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<EditedRule>,
     /// The question of the MCP server that executes the call; `None` if the question is whether the call may be
     /// carried out.
     #[serde(default, skip_serializing_if = "Option::is_none")]

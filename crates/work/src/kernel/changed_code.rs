@@ -3,7 +3,7 @@
 use super::activation::{Call, CallProgress};
 use super::core::Kernel;
 use crate::base::ActivationKey;
-use crate::gate::commands::{self, ALLOWLIST_FILE, CommandCode};
+use crate::gate::commands::{self, ALLOWLIST_FILE, CommandCode, EditedRule};
 use crate::gate::{AskRule, AskSource, CommandRules, Decision, TouchEffect, TouchKind, ask_rules};
 use crate::gateway::{CodeCheck, SeenCode};
 use crate::tools::{COMMANDS, OWN_TOOLS, ToolPlan};
@@ -38,6 +38,25 @@ fn runs_sources(plan: &ToolPlan) -> bool {
     })
 }
 
+/// The reason that a rule for sources that changed would remove.
+fn edited_reason() -> AskSource {
+    let why = format!("a rule with `edited` in {ALLOWLIST_FILE} would run changed sources without asking");
+    AskSource::EachTime { why }
+}
+
+/// The rule with which a call that only needs approval because its code changed would run changed sources without
+/// asking. `allowlist` is the file with the rules for commands.
+pub(super) fn edited_rule(plan: &ToolPlan, rules: &[AskRule], allowlist: &str) -> Option<EditedRule> {
+    let reason = edited_reason();
+    rules.iter().find(|rule| rule.source == reason)?;
+    let mut commands = plan.touches.iter().filter(|touch| touch.kind == TouchKind::PROCESS_RUN);
+    let (touch, None) = (commands.next()?, commands.next()) else { return None };
+    match &touch.becomes {
+        TouchEffect::RunsIn { folder } => EditedRule::for_command(&touch.target, folder, allowlist),
+        _ => None,
+    }
+}
+
 impl Kernel {
     /// The decision about a call whose command would run files that changed: each change needs approval, unless a person
     /// just allowed the call.
@@ -46,9 +65,7 @@ impl Kernel {
         let target = plan.touches.first().map_or("", |touch| &touch.target);
         let mut changes = self.known_code.changes(seen, target);
         if !changes.is_empty() && decision == Decision::Allow && runs_sources(plan) {
-            let why = format!("a rule with `edited` in {ALLOWLIST_FILE} would run changed sources without asking");
-            let source = AskSource::EachTime { why };
-            changes.push(AskRule { source, kind: TouchKind::PROCESS_RUN, target: target.to_owned() });
+            changes.push(AskRule { source: edited_reason(), kind: TouchKind::PROCESS_RUN, target: target.to_owned() });
         }
         let mut rules = match decision {
             Decision::Deny { .. } => return decision,
@@ -124,5 +141,22 @@ mod tests {
         }
         assert!(check("cargo test", "web", "web/:\n  cargo test: edited\n").runs_edited);
         assert!(!check("sh -c 'cargo test; ./x.sh'", "", "cargo test: edited\n").runs_edited);
+    }
+
+    #[test]
+    fn a_rule_for_changed_sources_is_offered_only_where_it_would_be_enough() {
+        let plan = |lines: &[&str]| {
+            let touches = lines.iter().map(|line| DeclaredTouch::command(*line, "")).collect();
+            Planned::order(COMMANDS, json!({}), touches, ("running", lines[0])).of("execute_command")
+        };
+        let rule = |source| AskRule { source, kind: TouchKind::PROCESS_RUN, target: "cargo test".to_owned() };
+        let changed = rule(AskSource::EachTime { why: "src/lib.rs changed".to_owned() });
+        let offered = |lines: &[&str], rules: &[AskRule]| edited_rule(&plan(lines), rules, "cargo test: true\n");
+        let both = [changed.clone(), rule(edited_reason())];
+        let expected = EditedRule { command: "cargo test".to_owned(), folder: String::new() };
+        assert_eq!(offered(&["cargo test"], &both), Some(expected));
+        assert_eq!(offered(&["cargo test"], &[changed]), None, "another rule asks as well");
+        assert_eq!(offered(&["cargo test", "cargo build"], &both), None, "one rule is not enough");
+        assert_eq!(offered(&["cargo test; ls"], &both), None, "no rule covers a shell");
     }
 }

@@ -80,24 +80,18 @@ impl KnownCode {
 
     /// The files that are not as they were when they were last allowed, as a person sees them.
     pub(super) fn changed_files(&self, seen: &SeenCode) -> Vec<ChangedFile> {
-        let mut bytes = 0;
-        let shown = |change: Change<'_>| {
-            let mut file = change.shown();
-            bytes += file.old.len() + file.new.len();
-            if bytes > MAX_SHOWN_BYTES {
-                file = ChangedFile { path: file.path, is_cut: true, ..ChangedFile::default() };
-            }
-            file
-        };
-        let files = self.changed(seen).into_iter().filter(|change| !change.now.is_some_and(is_not_followed));
-        files.map(shown).collect()
+        shown_files(&self.changed(seen)).into_iter().flatten().collect()
     }
 
     /// The rules that require approval because a file is not as it was when it was last allowed.
     pub(super) fn changes(&self, seen: &SeenCode, target: &str) -> Vec<AskRule> {
         let changed = self.changed(seen);
-        let named =
-            changed.iter().enumerate().take(MAX_NAMED).map(|(index, change)| change.described(index < MAX_SHOWN));
+        // The lines of a file that a person sees whole below the reasons are not said here as well.
+        let files = shown_files(&changed);
+        let named = changed.iter().zip(&files).enumerate().take(MAX_NAMED).map(|(index, (change, file))| {
+            let is_whole = file.as_ref().is_some_and(|file| !file.is_cut);
+            change.described(if is_whole { LinesInReason::Count } else { LinesInReason::from_index(index) })
+        });
         let more = changed.len().saturating_sub(MAX_NAMED);
         let more = (more > 0).then(|| format!("{more} more files that it runs are not as they were"));
         let rule = |why| AskRule {
@@ -167,6 +161,47 @@ impl ChangedFile {
         }
         lines
     }
+
+    /// The number of changed lines and the first of them, for a place that does not show all; `None` for a file that is
+    /// not shown whole, of which the reason for the question says them.
+    pub fn summary(&self) -> Option<String> {
+        (!self.is_cut).then(|| format!("{}: {}", self.path, changed_lines(&self.old, &self.new, true)))
+    }
+}
+
+/// Each changed file as a person sees it; `None` for what is no file. Together they have a bounded size.
+fn shown_files(changed: &[Change<'_>]) -> Vec<Option<ChangedFile>> {
+    let mut bytes = 0;
+    let shown = |change: &Change<'_>| {
+        if change.now.is_some_and(is_not_followed) {
+            return None;
+        }
+        let mut file = change.shown();
+        bytes += file.old.len() + file.new.len();
+        if bytes > MAX_SHOWN_BYTES {
+            file = ChangedFile { path: file.path, is_cut: true, ..ChangedFile::default() };
+        }
+        Some(file)
+    };
+    changed.iter().map(shown).collect()
+}
+
+/// What the reason says about the changed lines of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LinesInReason {
+    /// How many there are, because all are shown elsewhere.
+    Count,
+    /// The first of them.
+    First,
+    /// Nothing.
+    None,
+}
+
+impl LinesInReason {
+    /// What is said about a file that is not shown whole, by its index among the changed files.
+    fn from_index(index: usize) -> Self {
+        if index < MAX_SHOWN { Self::First } else { Self::None }
+    }
 }
 
 /// A file that is not as it was when it was last allowed.
@@ -189,18 +224,22 @@ impl Change<'_> {
         ChangedFile { path, old: text(before), new: text(now), is_cut }
     }
 
-    /// Describes the change, such as "tools/run.sh, which it runs, changed since it was last allowed or shown (+1 −1:
-    /// -echo a +echo b)".
-    fn described(&self, has_lines: bool) -> String {
+    /// Describes the change, such as "tools/run.sh, which it runs, changed since it was last allowed or shown (+1 −1)", or
+    /// with the first lines: "(+1 −1: -echo a +echo b)".
+    fn described(&self, shown: LinesInReason) -> String {
         let Self { path, before, now } = self;
         let how = if now.or(before.flatten()).is_some_and(|file| file.is_loaded) { "loads" } else { "runs" };
         let since = "since it was last allowed or shown";
         let concern = now.and_then(|now| now.concern.as_ref());
         let what = match (before, concern) {
             (_, Some(CodeConcern::NamesPrograms)) => {
+                let what = "the repository's own settings name programs that git may run";
+                if shown == LinesInReason::Count {
+                    return format!("{what} ({})", lines_of(before.flatten(), *now, false));
+                }
                 let lines = now.map_or("", |now| &now.text);
                 let lines: Vec<&str> = lines.lines().take(MAX_NAMED).collect();
-                return format!("the repository's own settings name programs that git may run: {}", lines.join("; "));
+                return format!("{what}: {}", lines.join("; "));
             }
             (_, Some(CodeConcern::NotFollowed)) => {
                 return format!("its code could not be followed whole: {}", now.map_or("", |now| &now.text));
@@ -211,17 +250,24 @@ impl Change<'_> {
             (Some(_), _) if now.is_none() => format!("was removed {since}"),
             (Some(_), _) => format!("changed {since}"),
         };
-        let lines = if has_lines { format!(" ({})", lines_of(before.flatten(), *now)) } else { String::new() };
+        let lines = match shown {
+            LinesInReason::None => String::new(),
+            _ => format!(" ({})", lines_of(before.flatten(), *now, shown == LinesInReason::First)),
+        };
         format!("{path}, which it {how}, {what}{lines}")
     }
 }
 
-/// The changed lines of a file, as far as its text is kept.
-fn lines_of(before: Option<&SeenFile>, now: Option<&SeenFile>) -> String {
+/// The number of changed lines of a file, and the first of them if `has_text`, as far as its text is kept.
+fn lines_of(before: Option<&SeenFile>, now: Option<&SeenFile>, has_text: bool) -> String {
     if [before, now].into_iter().flatten().any(|file| file.is_text_left_out) {
         return "its text is not shown".to_owned();
     }
-    let diff = TextDiff::from_lines(before.map_or("", |file| &file.text), now.map_or("", |file| &file.text));
+    changed_lines(before.map_or("", |file| &file.text), now.map_or("", |file| &file.text), has_text)
+}
+
+fn changed_lines(before: &str, now: &str, has_text: bool) -> String {
+    let diff = TextDiff::from_lines(before, now);
     let (mut added, mut removed, mut lines) = (0, 0, Vec::new());
     for change in diff.iter_all_changes() {
         let sign = match change.tag() {
@@ -233,6 +279,9 @@ fn lines_of(before: Option<&SeenFile>, now: Option<&SeenFile>) -> String {
         if lines.len() < MAX_LINES {
             lines.push(format!("{sign}{}", truncate(&one_line(change.value()), LINE_CHARS)));
         }
+    }
+    if !has_text {
+        return format!("+{added} \u{2212}{removed}");
     }
     // Only the beginning of a long file is kept.
     let lines = if lines.is_empty() { "beyond its beginning".to_owned() } else { lines.join(" ") };
@@ -271,8 +320,7 @@ mod tests {
         assert_eq!(known.changes(&seen("other.sh", Some("x")), "sh other.sh"), [], "it is seen for the first time");
         let rules = known.changes(&seen("run.sh", Some("set -e\nrm -r x\n")), "sh run.sh");
         let why = rules[0].source.because();
-        let lines = "+1 \u{2212}1: -echo one +rm -r x";
-        assert!(why.contains("run.sh, which it runs, changed since") && why.contains(lines), "{why}");
+        assert!(why.contains("run.sh, which it runs, changed since") && why.contains("(+1 \u{2212}1)"), "{why}");
         assert!(rules[0].for_task().is_none(), "no earlier permission covers it");
         let rules = known.changes(&seen("run.sh", None), "sh run.sh");
         assert!(rules[0].source.because().contains("was removed"));
@@ -296,6 +344,7 @@ mod tests {
         assert_eq!(rows(&seen("run.sh", Some(&old))), [""; 0], "an unchanged file is not shown");
         let long = seen("run.sh", Some(&"x".repeat(MAX_TEXT_BYTES)));
         assert!(rows(&long).last().is_some_and(|last| last.contains("not all of this file is shown")));
+        assert!(reasons(&known, &long)[0].contains(": -echo 0 -echo 1"), "{:?}", reasons(&known, &long));
         let left_out = SeenFile { is_text_left_out: true, ..file("") };
         let left_out = [("run.sh".to_owned(), Some(left_out))].into();
         let shown = rows(&left_out);
@@ -306,6 +355,27 @@ mod tests {
         let shown = known.changed_files(&many);
         let bytes: usize = shown.iter().map(|file| file.old.len() + file.new.len()).sum();
         assert!(shown.len() == 40 && bytes <= MAX_SHOWN_BYTES && shown[39].is_cut, "{bytes}");
+    }
+
+    #[test]
+    fn a_changed_line_that_is_shown_whole_is_not_repeated_in_a_reason() {
+        let mut known = KnownCode::default();
+        let names = SeenFile { concern: Some(CodeConcern::NamesPrograms), ..file("diff.external = mark") };
+        let first =
+            both(both(seen("run.sh", Some("echo old mark\n")), seen("gone.sh", Some("mark"))), seen("new.sh", None));
+        known.note(&first);
+        let now = both(
+            both(both(seen("run.sh", Some("echo mark\n")), seen("gone.sh", None)), seen("new.sh", Some("mark\n"))),
+            both(loaded("lib.sh", "mark\n"), [(".git".to_owned(), Some(names))].into()),
+        );
+        known.note(&now);
+        let reasons = reasons(&known, &now);
+        assert!(reasons.len() == 5 && reasons.iter().all(|why| !why.contains("mark")), "{reasons:?}");
+        let rows: Vec<String> =
+            known.changed_files(&now).iter().flat_map(ChangedFile::lines).flat_map(|line| line.rows(100)).collect();
+        for row in ["  - echo old mark", "  + echo mark", "  - mark", "  + mark", "  + diff.external = mark"] {
+            assert!(rows.iter().any(|shown| shown == row), "{row} in {rows:?}");
+        }
     }
 
     #[test]
@@ -364,7 +434,9 @@ mod tests {
         assert_eq!(known.changes(&seen(".git", None), "x"), [], "an ordinary repository asks nothing");
         let one = names(".git/config: diff.external = x");
         known.note(&one);
-        assert!(reasons(&known, &one)[0].contains("programs that git may run: .git/config: diff.external = x"));
+        assert!(reasons(&known, &one)[0].ends_with("programs that git may run (+1 \u{2212}0)"));
+        let rows: Vec<String> = known.changed_files(&one)[0].lines().iter().flat_map(|line| line.rows(100)).collect();
+        assert!(rows.contains(&"  + .git/config: diff.external = x".to_owned()), "{rows:?}");
         known.allow(&one);
         assert_eq!(known.changes(&one, "x"), []);
         assert_eq!(known.changes(&names("diff.external = y"), "x").len(), 1);
@@ -419,7 +491,9 @@ mod tests {
         let changed = look("one", "two");
         known.note(&changed);
         let why = reasons(&known, &changed);
-        assert!(why.len() == 1 && why[0].contains("run.sh, which it runs, changed") && why[0].contains("-one +two"));
+        assert!(why.len() == 1 && why[0].starts_with("run.sh, which it runs, changed"), "{why:?}");
+        let [file] = &known.changed_files(&changed)[..] else { panic!("{why:?}") };
+        assert_eq!((file.old.as_str(), file.new.as_str()), ("one", "two"));
         known.allow(&changed);
         assert_eq!(known.changes(&changed, "x"), []);
         assert_eq!(known.changes(&look("one", "one"), "x"), []);

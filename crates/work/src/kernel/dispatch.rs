@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::access::{LOGGED_CHARS, RoomAccess};
 use super::activation::{Activation, Call};
 use super::approval_question::CallQuestion;
-use super::changed_code::code_of;
+use super::changed_code::{code_of, edited_rule};
 use super::core::{Kernel, KernelAction, NoReply};
 use super::message_notes::Attached;
 use super::outbox::Outbox;
@@ -220,7 +220,8 @@ impl RoomAccess<'_, '_> {
         let asked_before = kernel.running_call(key, turn, index).map_or(0, |call| call.looks.saturating_sub(1).into());
         let seen = kernel.running_call(key, turn, index).and_then(|call| call.code.as_deref());
         let changed_files = seen.map(|seen| kernel.known_code.changed_files(seen)).unwrap_or_default();
-        let question = CallQuestion { wants, because, rules, asked_before, changed_files, of_server: None };
+        let edited = edited_rule(plan, &rules, self.text(ALLOWLIST_FILE).unwrap_or_default());
+        let question = CallQuestion { wants, because, rules, asked_before, changed_files, edited, of_server: None };
         self.explain(one, format!("waiting for a person: it wants to {}", question.text()), true, asked);
         kernel.ask_person(key, turn, index, question);
     }
@@ -552,7 +553,15 @@ impl RoomAccess<'_, '_> {
                     kernel.grant_until(&one.agent, &call.call.name, rules, (now, until));
                 }
             }
-            AllowScope::Pattern => self.allow_pattern(approval.pattern.as_deref().unwrap_or_default(), decided),
+            AllowScope::Pattern => {
+                let pattern = approval.pattern.as_deref().unwrap_or_default();
+                self.add_command_rule(pattern, |text| commands::with_rule(text, pattern), decided);
+            }
+            AllowScope::Edited => {
+                if let Some(rule) = &approval.edited {
+                    self.add_command_rule(&rule.command, |text| rule.added_to(text), decided);
+                }
+            }
             AllowScope::Always => {
                 self.settings_edits.write(approval.permanent_permission_edit());
             }
@@ -561,11 +570,11 @@ impl RoomAccess<'_, '_> {
 }
 
 impl RoomAccess<'_, '_> {
-    /// Adds an allow rule for commands that a person allowed permanently.
-    fn allow_pattern(&mut self, pattern: &str, cause: Seq) {
+    /// Adds a rule for commands that a person allowed permanently.
+    fn add_command_rule(&mut self, rule: &str, add: impl Fn(&str) -> Result<String, String>, cause: Seq) {
         let rules = match self.text(ALLOWLIST_FILE) {
             None if self.policy.are_command_rules_unread() => Err(format!("{ALLOWLIST_FILE} cannot be read")),
-            text => commands::with_rule(text.unwrap_or_default(), pattern),
+            text => add(text.unwrap_or_default()),
         };
         match rules {
             Ok(text) => {
@@ -577,7 +586,7 @@ impl RoomAccess<'_, '_> {
                 self.file_writes.write(SceneWrite::File { path: ALLOWLIST_FILE.to_owned(), text });
             }
             Err(why) => {
-                let what = format!("the rule {pattern:?} was not saved, so you will be asked again: {why}");
+                let what = format!("the rule {rule:?} was not saved, so you will be asked again: {why}");
                 self.log.write(EventDraft::of(&Warning::new(what)).cause(cause));
             }
         }

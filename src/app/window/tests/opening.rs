@@ -26,7 +26,7 @@ impl PausedRoom {
 
     /// The part of a frame that handles jobs. Returns whether another workspace is open now.
     fn go_on(&mut self) -> bool {
-        continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes)
+        continue_pending(&mut self.room, &mut self.state, &mut self.shell.parts)
     }
 }
 

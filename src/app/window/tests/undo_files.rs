@@ -112,7 +112,7 @@ impl PausedRoom {
         let began = Instant::now();
         loop {
             self.room.live();
-            continue_pending(&mut self.room, &mut self.state, &mut self.shell.panes);
+            continue_pending(&mut self.room, &mut self.state, &mut self.shell.parts);
             let is_answered = keys.iter().all(|key| self.room.recent.order(key).is_some());
             if is_answered && self.room.history.is_idle() {
                 break;

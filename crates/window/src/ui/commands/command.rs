@@ -7,6 +7,9 @@ use std::sync::Arc;
 use bevy::math::Vec2;
 
 use super::job::Job;
+use super::pane_command::{
+    CanvasCommand, ConversationsCommand, EditorCommand, FilesCommand, GraphCommand, LogCommand, PaneCommand,
+};
 use crate::agent::{AgentCommand, McpServer};
 use crate::base::Id;
 use crate::desk::trust_page::TrustPage;
@@ -18,12 +21,11 @@ use crate::orchestration::workflow::WorkflowCommand;
 use crate::schedule::Speed;
 use crate::simulation::{ConversationCommand, FurnishCommand, RelationshipCommand, TaskCommand};
 use crate::ui::state::dock::Tab;
+use crate::ui::state::tab;
 use crate::ui::state::{
-    Dialog, DropPlace, FileDialogPurpose, FrontPanel, ImportQuestion, Outcome, RelationshipNaming, ShelfItem,
-    ThemeChoice,
+    Dialog, DropPlace, FileDialogPurpose, FrontPanel, ImportQuestion, Outcome, ShelfItem, ThemeChoice,
 };
 use crate::view::dates::DateLanguage;
-use crate::view::model::DecorView;
 use crate::view::pick::RoomObject;
 use crate::view::who_knows::WhoKnows;
 use crate::workspace::undo::UndoPlan;
@@ -66,25 +68,10 @@ pub enum WindowCommand {
     Select(Vec<RoomObject>),
     /// Selects everything in the room.
     SelectAll,
-    /// Selects the next or the previous thing of the room.
-    SelectNext {
-        /// Whether to select the next one.
-        forward: bool,
-    },
     /// Selects a relationship.
     SelectRope(Relationship),
     /// Shows a file in the inspector.
     ChooseFile(Option<String>),
-    /// Fits the selection into the view, or everything if nothing is selected.
-    Frame,
-    /// Fits all agents that work, talk, read or need the person into the view.
-    ShowActive,
-    /// Selects the next agent that needs the person, and zooms to it.
-    NextInNeed,
-    /// Multiplies the zoom of the room by this factor.
-    Zoom(f32),
-    /// Opens the selected thing.
-    OpenSelected,
     /// Opens an element, or zooms to an agent.
     OpenThing(RoomObject),
     /// Opens the overlay of an element.
@@ -93,8 +80,6 @@ pub enum WindowCommand {
     CloseElement,
     /// Selects a thing and moves the camera to it.
     GoTo(RoomObject),
-    /// Opens the context menu of the selection.
-    OpenMenu,
     /// Moves the next or the previous waiting approval to the front, and scrolls its agent into view.
     StepQuestion {
         /// Whether to step to the next one.
@@ -102,18 +87,12 @@ pub enum WindowCommand {
     },
     /// Chooses the approval in front for the keys that answer it; if it is chosen already, the next one.
     TakeQuestion,
-    /// Gives the keys to the room.
-    FocusRoom,
     /// Moves this approval to the front, and scrolls its agent into view.
     ChooseQuestion(ApprovalId),
     /// Selects the agent of the approval in front, and scrolls it into view.
     ShowQuestion,
     /// Highlights the agents that know something; `None` ends the highlighting.
     LightUp(Option<Arc<WhoKnows>>),
-    /// Shows a conversation, by its session id.
-    ShowConversation(Id),
-    /// Starts editing the label of a relationship.
-    Name(RelationshipNaming),
     /// Starts dragging a shelf item; `None` stops.
     Drag(Option<ShelfItem>),
     /// Shows a tab, or hides it if it is in front.
@@ -122,12 +101,6 @@ pub enum WindowCommand {
     CloseTab(Tab),
     /// Resets the layout of the panes.
     ResetPanes,
-    /// Closes a file, or the one in front; asks first if it has unsaved changes.
-    CloseFile(Option<String>),
-    /// Saves all files with unsaved changes.
-    SaveAll,
-    /// Closes a file and discards its unsaved changes.
-    DiscardFile(String),
     /// Opens or closes the command palette.
     TogglePalette,
     /// Shows or hides the keyboard shortcuts.
@@ -146,14 +119,6 @@ pub enum WindowCommand {
     Close(FrontPanel),
     /// Closes the open dialog.
     CloseDialog,
-    /// Turns the debug overlay on or off.
-    ToggleDebugOverlay,
-    /// Collapses or expands the story strip.
-    ToggleStory,
-    /// Starts or ends arranging the furniture.
-    ToggleArranging,
-    /// Selects a piece of furniture.
-    ChooseFurniture(DecorView),
     /// Switches between the light and the dark theme.
     ToggleTheme,
     /// Sets the theme: light, dark, or that of the operating system.
@@ -185,23 +150,8 @@ pub enum WindowCommand {
     Tell(String, bool),
     /// Cancels a drag; otherwise closes the topmost dialog or panel; otherwise clears the selection.
     Escape,
-    /// Shows a workflow in the graph, or the one that was shown last, and optionally runs it, which asks for the topic
-    /// first.
-    ShowWorkflow {
-        /// The path of its file.
-        path: Option<String>,
-        /// Whether to run it.
-        runs: bool,
-    },
-    /// Shows the question of a workflow's step in the graph, with the keys in its form.
-    AnswerStep {
-        /// The path of the workflow's file.
-        path: String,
-    },
-    /// Passes a command to the file explorer.
-    Files(FilesCommand),
-    /// Runs a command of an added pane, by the name of the pane and of the command.
-    Pane(&'static str, &'static str),
+    /// Runs a command that only one pane understands.
+    Pane(PaneCommand),
 }
 
 /// Dismisses a notice, which remains in the list of all notices.
@@ -219,43 +169,6 @@ pub enum NoticeCommand {
     PutFaultAside(String),
     /// The first steps, permanently.
     CloseHint,
-}
-
-/// A command of the file explorer, from a key, a menu, a drag or a dialog.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FilesCommand {
-    /// Searches for a file.
-    Find,
-    /// Opens files in tabs.
-    Open(Vec<String>),
-    /// Asks for the name of a new file in this folder.
-    New(String),
-    /// Creates a workflow without steps, which are drawn in the graph.
-    NewEmptyWorkflow,
-    /// Creates a workflow from the template of this name, with those of its agents that do not exist yet.
-    NewWorkflow(&'static str),
-    /// Creates a file with this path and text.
-    Make(String, String),
-    /// Asks for a new name of a file.
-    Rename(String),
-    /// Asks for a new name of a folder.
-    RenameFolder(String),
-    /// Renames files, as pairs of old and new path.
-    GivePaths(Vec<(String, String)>),
-    /// Moves files into a folder.
-    Move(Vec<String>, String),
-    /// Duplicates files.
-    Duplicate(Vec<String>),
-    /// Copies paths to the clipboard.
-    CopyPaths(Vec<String>),
-    /// Deletes files; asks first if there are several or one has unsaved changes.
-    Delete(Vec<String>),
-    /// Deletes files that the person has confirmed.
-    DeleteSurely(Vec<String>),
-    /// Restores deleted files.
-    Restore(Vec<String>),
-    /// Collapses or expands all folders.
-    FoldAll(bool),
 }
 
 /// A command of the person.
@@ -387,4 +300,42 @@ impl From<WindowCommand> for Command {
     fn from(command: WindowCommand) -> Self {
         Self::Window(command)
     }
+}
+
+impl From<PaneCommand> for WindowCommand {
+    fn from(command: PaneCommand) -> Self {
+        Self::Pane(command)
+    }
+}
+
+impl From<PaneCommand> for Command {
+    fn from(command: PaneCommand) -> Self {
+        Self::Window(command.into())
+    }
+}
+
+/// Lets the commands of a pane of every window be returned like all others.
+macro_rules! commands_of_panes {
+    ($($command:ty => $pane:expr),* $(,)?) => {$(
+        impl From<$command> for WindowCommand {
+            fn from(command: $command) -> Self {
+                Self::Pane(PaneCommand::new($pane, command))
+            }
+        }
+
+        impl From<$command> for Command {
+            fn from(command: $command) -> Self {
+                Self::Window(command.into())
+            }
+        }
+    )*};
+}
+
+commands_of_panes! {
+    CanvasCommand => tab::ROOM,
+    GraphCommand => tab::GRAPH,
+    FilesCommand => tab::FILES,
+    EditorCommand => tab::FILE,
+    ConversationsCommand => tab::TALKS,
+    LogCommand => tab::LOG,
 }

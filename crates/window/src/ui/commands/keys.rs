@@ -36,7 +36,7 @@ pub enum ShortcutScope {
 impl ShortcutScope {
     /// Returns the scope when neither a dialog nor a panel is open.
     pub fn of(dock: &Dock) -> Self {
-        if dock.is_visible(&Tab::Room) { Self::WithRoom } else { Self::Window }
+        if dock.is_visible(&Tab::ROOM) { Self::WithRoom } else { Self::Window }
     }
 }
 
@@ -278,7 +278,6 @@ mod tests {
 
     use super::*;
     use crate::schedule::Speed;
-    use crate::ui::commands::WindowCommand;
     use crate::ui::state::FrontPanel;
     use crate::ui::testing::stage_keys;
     use crate::ui::{Command, UiState};
@@ -347,6 +346,7 @@ mod tests {
         let speed = CommandTable::standard().find("time.speed_4").expect("it is in the table");
         assert_eq!(crate::ui::testing::run_where_it_applies(speed).1, [Command::SetSpeed(Speed::Times(4))]);
         let zoom = CommandTable::standard().find("room.zoom_in").expect("it is in the table");
-        assert_eq!(crate::ui::testing::run_where_it_applies(zoom).1, [Command::Window(WindowCommand::Zoom(1.25))]);
+        let zooms = Command::from(crate::ui::commands::CanvasCommand::Zoom(1.25));
+        assert_eq!(crate::ui::testing::run_where_it_applies(zoom).1, [zooms]);
     }
 }

@@ -9,9 +9,13 @@ pub mod keyboard;
 pub mod keys;
 mod links;
 pub mod listing;
+mod pane_command;
 pub mod table;
 mod texts;
 pub mod undo;
 
-pub use command::{Command, FilesCommand, NoticeCommand, RoomAct, WindowCommand};
+pub use command::{Command, NoticeCommand, RoomAct, WindowCommand};
 pub use links::markdown;
+pub use pane_command::{
+    CanvasCommand, ConversationsCommand, EditorCommand, FilesCommand, GraphCommand, LogCommand, PaneCommand,
+};

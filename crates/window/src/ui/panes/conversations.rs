@@ -9,8 +9,12 @@ use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, RichText, ScrollAre
 use crate::base::{ConversationKey, Id};
 use crate::simulation::ConversationCommand;
 use crate::ui::Command;
-use crate::ui::commands::{RoomAct, markdown};
+use crate::ui::commands::{ConversationsCommand, PaneCommand, RoomAct, markdown};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::{Pane, PaneWindow};
+use crate::ui::panes::texts as titles;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::model::{RoomModel, TalkView};
@@ -81,6 +85,43 @@ pub struct ConversationsPane {
     talk_with: BTreeSet<Id>,
     /// Unsent texts, by field.
     drafts: BTreeMap<String, String>,
+}
+
+impl Pane for ConversationsPane {
+    fn id(&self) -> &'static str {
+        tab::TALKS
+    }
+
+    fn title(&self) -> &'static str {
+        titles::CONVERSATIONS
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace { is_closed_at_first: true, ..DockPlace::always_in(DockArea::Right) }
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        sidebar_ui(ui, cx, self)
+    }
+
+    fn apply(&mut self, command: &PaneCommand, _: &mut PaneWindow<'_>) -> Vec<Command> {
+        if let Some(ConversationsCommand::ShowConversation(session)) = command.get() {
+            self.open = Some(session.clone());
+        }
+        Vec::new()
+    }
+
+    fn forget_room(&mut self) {
+        *self = Self::default();
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
 }
 
 /// Draws the conversations.
@@ -309,7 +350,7 @@ mod tests {
 
     fn sidebar() -> Harness<'static, PaneHarness> {
         let state = UiState::default();
-        let mut window = stage_pane(state, |ui, cx, panes| sidebar_ui(ui, cx, &mut panes.conversations));
+        let mut window = stage_pane(state, |ui, cx, panes| sidebar_ui(ui, cx, panes.pane_mut::<ConversationsPane>()));
         window.run_steps(4);
         window
     }
@@ -343,7 +384,7 @@ mod tests {
         let conversation = ConversationKey(4);
         let said = talk(ConversationCommand::Speak { conversation, text: "With milk?".into() });
         assert_eq!(window.state().commands, [said, talk(ConversationCommand::Stop { conversation })]);
-        assert_eq!(window.state().panes.conversations.drafts["turn in 4"], "");
+        assert_eq!(window.state().parts.pane::<ConversationsPane>().drafts["turn in 4"], "");
     }
 
     #[test]

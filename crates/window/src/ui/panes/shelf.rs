@@ -9,6 +9,10 @@ use crate::element::kinds::kinds;
 use crate::ui::Command;
 use crate::ui::commands::{WindowCommand, create};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::Pane;
+use crate::ui::panes::texts as titles;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::state::{Dialog, ShelfItem};
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
@@ -23,6 +27,32 @@ use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 pub struct ShelfPane {
     /// The search text.
     pub search: String,
+}
+
+impl Pane for ShelfPane {
+    fn id(&self) -> &'static str {
+        tab::SHELF
+    }
+
+    fn title(&self) -> &'static str {
+        titles::SHELF
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace::always_in(DockArea::LeftBottom)
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        shelf_ui(ui, cx, self)
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
 }
 
 /// Draws the shelf.
@@ -156,7 +186,7 @@ mod tests {
     use egui_kittest::kittest::Queryable;
 
     fn shelf() -> Harness<'static, PaneHarness> {
-        stage_pane(UiState::default(), |ui, cx, panes| shelf_ui(ui, cx, &mut panes.shelf))
+        stage_pane(UiState::default(), |ui, cx, panes| shelf_ui(ui, cx, panes.pane_mut::<ShelfPane>()))
     }
 
     #[test]
@@ -191,7 +221,7 @@ mod tests {
     #[test]
     fn the_search_filters_the_items() {
         let mut window = shelf();
-        window.state_mut().panes.shelf.search = "Vote".to_owned();
+        window.state_mut().parts.pane_mut::<ShelfPane>().search = "Vote".to_owned();
         window.run_steps(3);
         assert!(window.query_by_label("Add pinboard").is_some());
         assert!(window.query_by_label("Add Ada").is_none());

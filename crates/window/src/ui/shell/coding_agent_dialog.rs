@@ -209,7 +209,7 @@ mod tests {
         let mut window = open_dialog(vec![agent("claude", true, Consent::Given)]);
         click(&mut window, "Claude Code");
         click(&mut window, "Test");
-        window.state_mut().panes.dialogs.coding_agent.name = "Claudia".into();
+        window.state_mut().parts.dialogs.coding_agent.name = "Claudia".into();
         click(&mut window, "Add to the room");
         let commands = &window.state().commands;
         assert_eq!(commands[0], Command::TestProvider("acp:claude".into()));
@@ -226,7 +226,7 @@ mod tests {
         assert!(window.query_by_label("Allow").is_none());
         let problem = AvailableAgent::of("clade", &AcpSettings::default(), &Environment::default());
         window.state_mut().state.coding_agents.written = Some(("clade".into(), problem));
-        let own = &mut window.state_mut().panes.dialogs.coding_agent;
+        let own = &mut window.state_mut().parts.dialogs.coding_agent;
         (own.chosen, own.line) = (None, "clade".into());
         window.run_steps(3);
         assert!(window.query_by_label_contains("Did you mean acp:claude?").is_some());

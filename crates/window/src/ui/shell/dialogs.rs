@@ -6,7 +6,7 @@ use super::coding_agent_dialog::{CodingAgentChoice, add_coding_agent};
 use super::trust_dialog::{self, TrustRows, trust_page};
 use super::undo_dialog;
 use crate::base::{Id, text};
-use crate::ui::commands::WindowCommand;
+use crate::ui::commands::{EditorCommand, WindowCommand};
 use crate::ui::shell::texts::dialogs as texts;
 use crate::ui::state::{Dialog, ImportQuestion};
 use crate::ui::widgets;
@@ -212,7 +212,7 @@ fn close_file(ui: &mut Ui, path: &str, theme: &Theme) -> Answer {
     about(ui, texts::changes_not_saved(path), theme);
     buttons(ui, |ui, button| {
         button(widgets::primary(ui, true, texts::CANCEL, theme), Vec::new());
-        let discard = WindowCommand::DiscardFile(path.to_owned()).into();
+        let discard = EditorCommand::DiscardFile(path.to_owned()).into();
         button(widgets::danger(ui, texts::DISCARD_AND_CLOSE, theme), vec![discard]);
     })
 }
@@ -237,7 +237,7 @@ fn close(ui: &mut Ui, cx: &ViewerContext<'_>) -> Answer {
         }
         if !unsaved.is_empty() {
             let save = widgets::primary(ui, true, texts::SAVE_AND_CLOSE, theme);
-            button(save, vec![WindowCommand::SaveAll.into(), Command::QuitWhenSaved]);
+            button(save, vec![EditorCommand::SaveAll.into(), Command::QuitWhenSaved]);
         }
         // Unsaved changes are kept as drafts, so that only work is interrupted.
         let close =
@@ -319,7 +319,7 @@ mod tests {
         assert!(window.query_by_label_contains("notes/plan.md").is_some());
         window.get_by_label("Save and close").click();
         window.run_steps(4);
-        let saves = |command: &Command| *command == Command::from(WindowCommand::SaveAll);
+        let saves = |command: &Command| *command == Command::from(EditorCommand::SaveAll);
         let PaneHarness { asked, .. } = window.state();
         let (saved, closed) =
             (asked.iter().position(saves), asked.iter().position(|command| *command == Command::QuitWhenSaved));
@@ -345,7 +345,7 @@ mod tests {
     fn a_new_scene_needs_an_unused_name() {
         let mut window = open_dialog(sample_room(), Dialog::NewScene);
         for (typed, created) in [("Morning", false), ("Night Shift", true)] {
-            typed.clone_into(&mut window.state_mut().panes.dialogs.scene_name);
+            typed.clone_into(&mut window.state_mut().parts.dialogs.scene_name);
             window.run_steps(2);
             window.get_by_label("Create scene").click();
             window.run_steps(2);

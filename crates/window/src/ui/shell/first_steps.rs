@@ -107,7 +107,7 @@ pub fn first_steps_ui(ui: &Ui, cx: &ViewerContext<'_>, own: &FirstSteps) -> Vec<
     // An open element, an open panel and a waiting approval take precedence.
     let is_approval_waiting = cx.ui.questions.front(cx.room).is_some();
     let is_hidden = cx.ui.front.element().is_some() || cx.ui.front.is_covered() || is_approval_waiting;
-    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_visible(&Tab::Room) || !fits || is_hidden {
+    if cx.ui.notices.is_hint_closed || !cx.ui.dock.is_visible(&Tab::ROOM) || !fits || is_hidden {
         return commands;
     }
     let next = own.next(cx.room);
@@ -170,7 +170,7 @@ fn place_of(step: Step, cx: &ViewerContext<'_>) -> Option<Pos2> {
     let view = cx.ui.view.camera.viewport;
     match step {
         Step::Drop => {
-            let shelf = cx.ui.dock.rect(&Tab::Shelf).filter(|_| cx.ui.dock.is_visible(&Tab::Shelf))?;
+            let shelf = cx.ui.dock.rect(&Tab::SHELF).filter(|_| cx.ui.dock.is_visible(&Tab::SHELF))?;
             Some(Pos2::new(shelf.right() - SPACE[4], (shelf.top() + 90.0).min(shelf.bottom() - SPACE[3])))
         }
         Step::Rules => {
@@ -238,17 +238,17 @@ mod tests {
         let mut window = card_of(UiState::default());
         assert_eq!(ticked(&window), [false; 3]);
         let mut complete = |command: &Command| {
-            let PaneHarness { panes, room, .. } = window.state_mut();
-            panes.first_steps.note(command, room);
+            let PaneHarness { parts, room, .. } = window.state_mut();
+            parts.first_steps.note(command, room);
             window.run_steps(2);
             ticked(&window)
         };
         assert_eq!(complete(&write("news")), [false; 3], "a message board is no rulebook");
         assert_eq!(complete(&write("rules")), [false, true, false]);
         assert_eq!(complete(&Command::Act(RoomAct::Agent(add), None)), [true, true, false]);
-        let PaneHarness { panes, state, .. } = window.state_mut();
+        let PaneHarness { parts, state, .. } = window.state_mut();
         state.view.debug_overlay = true;
-        panes.first_steps.update(state);
+        parts.first_steps.update(state);
         window.run_steps(2);
         assert_eq!(ticked(&window), [true; 3]);
         window.get_by_label("Done").click();

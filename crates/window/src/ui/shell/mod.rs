@@ -10,7 +10,7 @@ pub mod notice_list;
 pub mod notices;
 pub mod palette;
 mod pane_area;
-pub mod pane_states;
+pub mod parts;
 pub mod provider;
 mod provider_notices;
 pub mod run_bar;
@@ -30,17 +30,17 @@ use egui::emath::GuiRounding;
 use egui::{Frame, Id as WidgetId, Margin, Panel, Ui, UiBuilder};
 
 use self::file_dialogs::FilePicker;
-use self::pane_area::Panes;
-use self::pane_states::PaneStates;
+use self::pane_area::PaneArea;
+use self::parts::WindowParts;
 use crate::ui::commands::WindowCommand;
 use crate::ui::commands::file_targets::FileTargets;
 use crate::ui::commands::keyboard;
 use crate::ui::commands::keys::{self, ShortcutScope};
 use crate::ui::commands::table::{CommandContext, CommandTable};
-use crate::ui::context::ViewerContext;
+use crate::ui::context::{DrawContext, ViewerContext};
+use crate::ui::panes::overlays;
 use crate::ui::panes::pane::Pane;
-use crate::ui::panes::{self, editor, event_log, explorer, overlays};
-use crate::ui::state::FrontPanel;
+use crate::ui::state::{FrontPanel, SpaceBar};
 use crate::ui::widgets::focus::FocusRing;
 use crate::ui::{Command, UiState};
 use crate::view::art::Art;
@@ -49,10 +49,10 @@ use crate::view::pick::RoomObject;
 use crate::view::recent_events::Recent;
 use crate::view::theme::{SPACE, Theme};
 
-/// The state of the window between frames in addition to [`UiState`]: the state of each pane, and the command table.
+/// The state of the window between frames in addition to [`UiState`]: its parts, and the command table.
 pub struct Shell {
-    /// The states of the panes.
-    pub panes: PaneStates,
+    /// The panes, and what is around them.
+    pub parts: WindowParts,
     table: CommandTable,
     file_picker: FilePicker,
     focus_ring: FocusRing,
@@ -60,24 +60,22 @@ pub struct Shell {
 
 impl Default for Shell {
     fn default() -> Self {
-        let mut shell = Self::of(PaneStates::default());
-        panes::added().into_iter().for_each(|pane| shell.add_pane(pane));
-        shell
+        Self::of(WindowParts::default())
     }
 }
 
 impl Shell {
-    /// Creates a window with these pane states.
-    pub fn of(panes: PaneStates) -> Self {
+    /// Creates a window with these parts.
+    pub fn of(parts: WindowParts) -> Self {
         let mut table = CommandTable::default();
-        table.add(panes.added.commands());
-        Self { panes, table, file_picker: FilePicker::default(), focus_ring: FocusRing::default() }
+        table.add(parts.panes.iter().flat_map(|pane| pane.commands()));
+        Self { parts, table, file_picker: FilePicker::default(), focus_ring: FocusRing::default() }
     }
 
     /// Adds a pane, with its commands.
     pub fn add_pane(&mut self, pane: Box<dyn Pane>) {
         self.table.add(pane.commands());
-        self.panes.added.add(pane);
+        self.parts.panes.add(pane);
     }
 
     /// Draws the window. Returns the commands of the person that concern more than the window.
@@ -91,6 +89,7 @@ impl Shell {
     ) -> Vec<Command> {
         let theme = Theme::of(state.appearance.is_dark());
         self.focus_ring.read_input(root.ctx());
+        self.parts.panes.docked().for_each(|pane| state.dock.add(pane));
         state.questions.update(room, state.time.now_secs);
         let step = state.questions.asked_step().map(waiting_step::card_widget);
         state.questions.is_step_chosen = step.is_some_and(|card| keyboard::is_chosen(root.ctx(), card));
@@ -101,34 +100,37 @@ impl Shell {
             root.ctx().request_repaint();
         }
         self.reveal_new_approval(root, room, state);
-        let unsaved = self.panes.unsaved();
+        let unsaved = self.parts.unsaved();
         // Outside the file list, only the palette shows file commands.
         let is_palette_open = state.front.is_open(FrontPanel::Palette);
-        let files = if is_palette_open { self.panes.explorer.current_targets(room) } else { FileTargets::default() };
+        let targets = || self.parts.panes.iter().find_map(|pane| pane.file_targets(room));
+        let files = if is_palette_open { targets().unwrap_or_default() } else { FileTargets::default() };
         let (dock, view) = {
-            let Self { panes, table, .. } = &mut *self;
+            let Self { parts, table, .. } = &mut *self;
             let draw_context =
                 DrawContext { recent, theme: &theme, art, ui: state, unsaved: &unsaved, files: &files, table };
-            commands.extend(top_ui(root, &draw_context.at(room), panes));
+            commands.extend(top_ui(root, &draw_context.at(room), parts));
             let mut above = above_run_bar(root);
-            let drawn = Panes::new(panes, room, draw_context).show(&mut above);
+            let drawn = PaneArea::new(parts, room, draw_context).show(&mut above);
             commands.extend(drawn.commands);
-            commands.extend(run_ui(root, &draw_context.at(room), panes));
+            commands.extend(run_ui(root, &draw_context.at(room), parts));
             // Marks the rest of the window as used.
             root.advance_cursor_after_rect(above.max_rect());
-            commands.extend(front_ui(root, &draw_context.at(room), panes));
+            commands.extend(front_ui(root, &draw_context.at(room), parts));
             (drawn.dock, drawn.view)
         };
         commands.extend(self.file_picker.show(root.ctx()));
         // These panes show the focus in another way.
-        self.focus_ring.paint(root.ctx(), &theme, &[keys::room_widget(), explorer::tree_id(), event_log::list_id()]);
+        let shown_otherwise = self.parts.panes.iter().filter_map(|pane| pane.focus_widget());
+        let shown_otherwise: Vec<WidgetId> = shown_otherwise.chain([keys::room_widget()]).collect();
+        self.focus_ring.paint(root.ctx(), &theme, &shown_otherwise);
         state.dock = dock;
         state.view = view;
         let (drawn_commands, context) = (commands, root.ctx().clone());
         let mut commands = Vec::new();
-        self.panes.first_steps.update(state);
+        self.parts.first_steps.update(state);
         for command in drawn_commands {
-            self.panes.first_steps.note(&command, room);
+            self.parts.first_steps.note(&command, room);
             match command {
                 Command::Window(command) => {
                     commands.extend(self.apply(command, room, state));
@@ -143,7 +145,8 @@ impl Shell {
 
     /// Scrolls an agent with a new approval into view, once the person's mouse and keyboard are idle.
     fn reveal_new_approval(&self, root: &Ui, room: &RoomModel, state: &mut UiState) {
-        let is_busy = self.panes.canvas.is_busy() || root.input(|input| input.pointer.any_down());
+        let is_busy = self.parts.panes.iter().any(|pane| pane.is_busy()) || state.view.space_bar != SpaceBar::Up;
+        let is_busy = is_busy || root.input(|input| input.pointer.any_down());
         if is_busy || !state.view.is_framed {
             return;
         }
@@ -159,7 +162,7 @@ impl Shell {
                 self.file_picker.open(purpose);
                 Vec::new()
             }
-            command => window_commands::apply(command, room, state, &mut self.panes),
+            command => window_commands::apply(command, room, state, &mut self.parts),
         }
     }
 
@@ -167,16 +170,16 @@ impl Shell {
     /// more than the window.
     fn take_keys(&mut self, root: &Ui, room: &RoomModel, state: &mut UiState) -> Vec<Command> {
         let has_dialog = state.front.dialog().is_some() || self.file_picker.is_open();
-        let reach = if has_dialog || self.panes.explorer.is_asking() {
+        let reach = if has_dialog || self.parts.panes.iter().any(|pane| pane.is_asking()) {
             ShortcutScope::Question
         } else if state.front.is_covered() {
             ShortcutScope::Panel
         } else {
             ShortcutScope::of(&state.dock)
         };
-        let PaneStates { explorer, canvas, .. } = &mut self.panes;
-        let is_taken = |focused, id: &str| !has_dialog && explorer.takes_key(focused, id);
-        let invoked = keys::pressed(root.ctx(), &self.table, reach, canvas.space_bar(), is_taken);
+        let panes = &self.parts.panes;
+        let is_taken = |focused, id: &str| !has_dialog && panes.iter().any(|pane| pane.takes_key(focused, id));
+        let invoked = keys::pressed(root.ctx(), &self.table, reach, &mut state.view.space_bar, is_taken);
         let invoked: Vec<_> = invoked.into_iter().copied().collect();
         let mut commands = Vec::new();
         for info in invoked {
@@ -193,26 +196,7 @@ impl Shell {
 
     /// Returns the paths of files with unsaved changes.
     pub fn unsaved(&self) -> BTreeSet<String> {
-        self.panes.unsaved()
-    }
-}
-
-/// The inputs of all panes except the room, which changes while things are dragged.
-#[derive(Clone, Copy)]
-struct DrawContext<'a> {
-    recent: &'a Recent,
-    theme: &'a Theme,
-    art: &'a Art,
-    ui: &'a UiState,
-    unsaved: &'a BTreeSet<String>,
-    files: &'a FileTargets,
-    table: &'a CommandTable,
-}
-
-impl<'a> DrawContext<'a> {
-    fn at(self, room: &'a RoomModel) -> ViewerContext<'a> {
-        let Self { recent, theme, art, ui, unsaved, files, table } = self;
-        ViewerContext { room, recent, theme, art, ui, unsaved, files, table }
+        self.parts.unsaved()
     }
 }
 
@@ -222,18 +206,18 @@ const RUN_BAR: &str = "run";
 const RUN_BAR_POINTS: f32 = 53.0;
 
 /// Draws the bar above the panes.
-fn top_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
-    let mut commands = editor::update_tabs(cx, &mut panes.editors);
+fn top_ui(root: &mut Ui, cx: &ViewerContext<'_>, parts: &mut WindowParts) -> Vec<Command> {
+    let mut commands: Vec<Command> = parts.panes.iter_mut().flat_map(|pane| pane.update(cx)).collect();
     Panel::top("top").frame(bar_frame(cx.theme)).show(root, |ui| {
-        commands.extend(top_bar::top_bar_ui(ui, cx, &mut panes.provider));
+        commands.extend(top_bar::top_bar_ui(ui, cx, &mut parts.provider));
     });
     commands
 }
 
 /// Draws the bar below the panes, after them, because Tab visits widgets in the order in which they are drawn.
-fn run_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
+fn run_ui(root: &mut Ui, cx: &ViewerContext<'_>, parts: &mut WindowParts) -> Vec<Command> {
     let panel = Panel::bottom(RUN_BAR).default_size(RUN_BAR_POINTS).frame(bar_frame(cx.theme));
-    panel.show(root, |ui| run_bar::run_bar_ui(ui, cx, &mut panes.run_bar)).inner
+    panel.show(root, |ui| run_bar::run_bar_ui(ui, cx, &mut parts.run_bar)).inner
 }
 
 fn bar_frame(theme: &Theme) -> Frame {
@@ -249,15 +233,15 @@ fn above_run_bar(root: &mut Ui) -> Ui {
 }
 
 /// Draws the dialogs and panels in front of the panes, the topmost last.
-fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, panes: &mut PaneStates) -> Vec<Command> {
-    let mut commands = first_steps::first_steps_ui(root, cx, &panes.first_steps);
-    commands.extend(overlays::overlays_ui(root, cx, &mut panes.overlays));
+fn front_ui(root: &mut Ui, cx: &ViewerContext<'_>, parts: &mut WindowParts) -> Vec<Command> {
+    let mut commands = first_steps::first_steps_ui(root, cx, &parts.first_steps);
+    commands.extend(overlays::overlays_ui(root, cx, &mut parts.overlays));
     commands.extend(notices::notices_ui(root, cx));
     commands.extend(notice_list::notice_list_ui(root, cx));
-    commands.extend(settings::settings_ui(root, cx, &mut panes.settings, &mut panes.provider));
+    commands.extend(settings::settings_ui(root, cx, &mut parts.settings, &mut parts.provider));
     commands.extend(help::help_ui(root, cx));
-    commands.extend(dialogs::dialogs_ui(root, cx, &mut panes.dialogs));
-    commands.extend(palette::palette_ui(root, cx, &mut panes.palette));
+    commands.extend(dialogs::dialogs_ui(root, cx, &mut parts.dialogs));
+    commands.extend(palette::palette_ui(root, cx, &mut parts.palette));
     commands
 }
 

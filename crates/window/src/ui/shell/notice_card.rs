@@ -3,7 +3,7 @@
 use egui::{RichText, Ui};
 
 use crate::ui::Command;
-use crate::ui::commands::WindowCommand;
+use crate::ui::commands::{CanvasCommand, WindowCommand};
 use crate::ui::shell::texts::{notices as texts, trust_dialog as trust_texts};
 use crate::ui::state::NoticeTarget;
 use crate::ui::widgets;
@@ -83,7 +83,7 @@ fn go_to(place: &NoticeTarget) -> Vec<Command> {
         NoticeTarget::File(file, line) => vec![Command::OpenFile(file.clone(), *line)],
         NoticeTarget::Setting(setting) => vec![WindowCommand::ShowSettings(Some(setting.clone())).into()],
         NoticeTarget::Thing(thing) => {
-            vec![WindowCommand::Select(vec![thing.clone()]).into(), WindowCommand::Frame.into()]
+            vec![WindowCommand::Select(vec![thing.clone()]).into(), CanvasCommand::Frame.into()]
         }
     }
 }

@@ -337,7 +337,7 @@ mod tests {
         assert!(window.query_by_label("Limit budget.cost_per_run_usd was reached").is_some());
         click(&mut window, "Change limit");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
-        assert_eq!(window.state().panes.settings.scroll_target(), Some("budget.cost_per_run_usd"));
+        assert_eq!(window.state().parts.settings.scroll_target(), Some("budget.cost_per_run_usd"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::base::Id;
 use crate::base::hash::HashWriter;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, CommandInfo, CommandTable};
-use crate::ui::commands::{WindowCommand, create, keys};
+use crate::ui::commands::{CanvasCommand, GraphCommand, WindowCommand, create, keys};
 use crate::ui::shell::texts::palette as texts;
 use crate::ui::slash_commands;
 use crate::ui::state::FrontPanel;
@@ -153,11 +153,11 @@ fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEn
         ));
     }
     for workflow in room.workflows.files.iter().filter(|workflow| workflow.problems.is_empty()) {
-        let runs = WindowCommand::ShowWorkflow { path: Some(workflow.path.clone()), runs: true };
+        let runs = GraphCommand::ShowWorkflow { path: Some(workflow.path.clone()), runs: true };
         entries.push(entry(
             texts::run_workflow(&workflow.name),
             texts::WORKFLOW,
-            EntryAction::Commands(vec![Command::Show(Tab::Graph), runs.into()]),
+            EntryAction::Commands(vec![Command::Show(Tab::GRAPH), runs.into()]),
         ));
     }
     for element in &room.elements {
@@ -170,7 +170,7 @@ fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEn
     }
     for agent in &room.agents {
         let action =
-            window(vec![WindowCommand::Select(vec![RoomObject::Agent(agent.id.clone())]), WindowCommand::Frame]);
+            window(vec![WindowCommand::Select(vec![RoomObject::Agent(agent.id.clone())]), CanvasCommand::Frame.into()]);
         entries.push(with_face(&agent.look, entry(agent.name.to_string(), texts::AGENT, action)));
     }
     for agent in &room.agents {
@@ -182,8 +182,10 @@ fn entries(ui: &Ui, cx: &ViewerContext<'_>, files: &[FileInfo]) -> Vec<PaletteEn
         }
     }
     for element in &room.elements {
-        let action =
-            window(vec![WindowCommand::Select(vec![RoomObject::Element(element.id.clone())]), WindowCommand::Frame]);
+        let action = window(vec![
+            WindowCommand::Select(vec![RoomObject::Element(element.id.clone())]),
+            CanvasCommand::Frame.into(),
+        ]);
         entries.push(entry(element.label.to_string(), &text_format::capitalised(&element.kind), action));
     }
     for profile in room.profiles.iter() {
@@ -318,7 +320,7 @@ mod tests {
     fn palette_in(room: RoomModel, typed: &str) -> Harness<'static, PaneHarness> {
         let mut stage = PaneHarness::new(room, UiState::default());
         stage.state.front.open(FrontPanel::Palette);
-        typed.clone_into(&mut stage.panes.palette.typed);
+        typed.clone_into(&mut stage.parts.palette.typed);
         let mut window = pane_of(stage, |ui, cx, panes| palette_ui(ui, cx, &mut panes.palette));
         window.run_steps(4);
         window
@@ -387,9 +389,9 @@ mod tests {
         assert!(window.query_by_label("Do: Run workflow Tea break").is_none(), "it cannot run");
         window.get_by_label("Do: Run workflow Tea time").click();
         window.run_steps(3);
-        let runs = WindowCommand::ShowWorkflow { path: Some("workflows/Tea time.md".into()), runs: true };
+        let runs = GraphCommand::ShowWorkflow { path: Some("workflows/Tea time.md".into()), runs: true };
         let asked = &window.state().asked;
-        assert!(asked.contains(&runs.into()) && asked.contains(&Command::Show(Tab::Graph)), "{asked:?}");
+        assert!(asked.contains(&runs.into()) && asked.contains(&Command::Show(Tab::GRAPH)), "{asked:?}");
     }
 
     #[test]
@@ -399,7 +401,7 @@ mod tests {
         let review = OwnCommand { name: "review".into(), about: "Looks at what changed".into() };
         stage.recent.own_commands.insert(agent.clone(), vec![review]);
         stage.state.front.open(FrontPanel::Palette);
-        "review".clone_into(&mut stage.panes.palette.typed);
+        "review".clone_into(&mut stage.parts.palette.typed);
         let mut window = pane_of(stage, |ui, cx, panes| palette_ui(ui, cx, &mut panes.palette));
         window.run_steps(4);
         window.get_by_label("Do: Bram: /review").click();
@@ -448,7 +450,7 @@ mod tests {
         let mut window = palette("");
         window.key_press(Key::ArrowDown);
         window.run_steps(2);
-        assert_eq!(window.state().panes.palette.selected, 1);
+        assert_eq!(window.state().parts.palette.selected, 1);
         window.key_press(Key::Escape);
         window.run_steps(2);
         assert!(!is_open(&window));

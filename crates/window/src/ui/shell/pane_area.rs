@@ -3,11 +3,10 @@
 use egui::{Color32, Frame, Margin, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, TabState, TileId, Tiles, UiResponse};
 
-use super::DrawContext;
-use super::pane_states::PaneStates;
+use super::parts::WindowParts;
 use crate::ui::commands::WindowCommand;
-use crate::ui::context::ViewerContext;
-use crate::ui::panes::{conversations, editor, event_log, explorer, graph, inspector, shelf, story};
+use crate::ui::context::DrawContext;
+use crate::ui::panes::pane::{PaneBackground, PaneFrame};
 use crate::ui::shell::texts::pane_area as texts;
 use crate::ui::state::RoomView;
 use crate::ui::state::dock::{self, Dock, Tab};
@@ -31,8 +30,8 @@ pub(super) struct Drawn {
 }
 
 /// The inputs of the panes, and the results so far.
-pub(super) struct Panes<'a> {
-    panes: &'a mut PaneStates,
+pub(super) struct PaneArea<'a> {
+    parts: &'a mut WindowParts,
     room: &'a mut RoomModel,
     draw_context: DrawContext<'a>,
     view: RoomView,
@@ -43,10 +42,10 @@ pub(super) struct Panes<'a> {
     in_front: Vec<TileId>,
 }
 
-impl<'a> Panes<'a> {
-    pub(super) fn new(panes: &'a mut PaneStates, room: &'a mut RoomModel, draw_context: DrawContext<'a>) -> Self {
+impl<'a> PaneArea<'a> {
+    pub(super) fn new(parts: &'a mut WindowParts, room: &'a mut RoomModel, draw_context: DrawContext<'a>) -> Self {
         Self {
-            panes,
+            parts,
             room,
             view: draw_context.ui.view.clone(),
             draw_context,
@@ -68,8 +67,8 @@ impl<'a> Panes<'a> {
             if let Some(tab) = chosen {
                 dock.show(&tab, |_| true);
             }
-            let mut alone = dock.alone.clone();
-            egui::CentralPanel::default().frame(Frame::NONE).show(root, |ui| self.pane(ui, &mut alone));
+            let alone = dock.alone.clone();
+            egui::CentralPanel::default().frame(Frame::NONE).show(root, |ui| self.pane(ui, &alone));
         } else {
             let selection = &ui_state.selection;
             dock.arrange(width, !selection.things().is_empty() || selection.file().is_some());
@@ -90,8 +89,8 @@ impl<'a> Panes<'a> {
             ui.spacing_mut().item_spacing.x = SPACE[0];
             egui::ScrollArea::horizontal().id_salt("panes").show(ui, |ui| {
                 ui.horizontal(|ui| {
-                    for tab in Tab::FIXED.into_iter().chain(dock.files().into_iter().map(Tab::File)) {
-                        let title = RichText::new(tab.title()).size(TYPE[0]);
+                    for tab in dock.fixed().chain(dock.files().into_iter().map(Tab::file)) {
+                        let title = RichText::new(self.parts.panes.title(&tab)).size(TYPE[0]);
                         let label = ui.selectable_label(dock.alone == tab, title);
                         scroll_into_view(&label, egui::Id::new(("tab in strip", &tab)), dock.alone == tab);
                         if label.clicked() {
@@ -104,55 +103,29 @@ impl<'a> Panes<'a> {
         chosen
     }
 
-    fn pane(&mut self, ui: &mut Ui, tab: &mut Tab) {
-        if *tab == Tab::Room {
-            return self.room_pane(ui);
-        }
-        let Self { panes, room, draw_context, commands, .. } = self;
-        let cx = draw_context.at(room);
-        let ViewerContext { theme, recent, .. } = cx;
-        let is_borderless = matches!(tab, Tab::Graph);
-        let margin = if is_borderless { Margin::ZERO } else { Margin::same(SPACE[2] as i8) };
-        egui::CentralPanel::default().frame(Frame::NONE.fill(theme.panel).inner_margin(margin)).show(ui, |ui| {
-            widgets::apply_style(ui.style_mut(), theme);
-            let new_commands = match tab {
-                Tab::Shelf => shelf::shelf_ui(ui, &cx, &mut panes.shelf),
-                Tab::Files => explorer::explorer_ui(ui, &cx, &mut panes.explorer),
-                Tab::Graph => graph::graph_ui(ui, &cx, &mut panes.graph),
-                Tab::File(path) => editor::editor_ui(ui, path, &cx, &mut panes.editors),
-                Tab::Inspector => inspector::inspector_ui(ui, &cx, &mut panes.inspector, &mut panes.log),
-                Tab::Talks => conversations::sidebar_ui(ui, &cx, &mut panes.conversations),
-                Tab::Log => {
-                    let shown = panes.shown_run.as_ref().map_or(recent, |(_, log)| log);
-                    event_log::event_log_ui(ui, &ViewerContext { recent: shown, ..cx }, &mut panes.log)
+    fn pane(&mut self, ui: &mut Ui, tab: &Tab) {
+        let Self { parts, room, draw_context, view, commands, .. } = self;
+        let theme = draw_context.theme;
+        let background = parts.panes.find(tab.pane()).map_or(PaneBackground::Panel, |pane| pane.background());
+        let frame = match background {
+            PaneBackground::Panel => Frame::NONE.fill(theme.panel).inner_margin(Margin::same(SPACE[2] as i8)),
+            PaneBackground::Edges => Frame::NONE.fill(theme.panel).inner_margin(Margin::ZERO),
+            PaneBackground::Nothing => Frame::NONE,
+        };
+        egui::CentralPanel::default().frame(frame).show(ui, |ui| {
+            if background != PaneBackground::Nothing {
+                widgets::apply_style(ui.style_mut(), theme);
+            }
+            let shown = parts.panes.apart(tab.pane(), |pane, others| {
+                pane.show_tab(ui, tab.item(), &mut PaneFrame { room, view, draw: *draw_context, others })
+            });
+            match shown {
+                Some(shown) => commands.extend(shown),
+                None => {
+                    let title = texts::unknown_pane(tab.pane());
+                    widgets::empty(ui, Icon::Warning, &title, texts::UNKNOWN_PANE_HINT, theme);
                 }
-                Tab::Pane(word) => match panes.added.find(word) {
-                    Some(pane) => pane.show(ui, &cx),
-                    None => {
-                        let title = texts::unknown_pane(word);
-                        widgets::empty(ui, Icon::Warning, &title, texts::UNKNOWN_PANE_HINT, theme);
-                        Vec::new()
-                    }
-                },
-                Tab::Room => Vec::new(),
-            };
-            commands.extend(new_commands);
-        });
-    }
-}
-
-impl Panes<'_> {
-    /// Draws the room: first handles input, then moves dragged things, then paints.
-    fn room_pane(&mut self, ui: &mut Ui) {
-        let Self { panes, room, draw_context, view, commands, .. } = self;
-        egui::CentralPanel::default().frame(Frame::NONE).show(ui, |ui| {
-            let mut above = story::above_strip(ui, &draw_context.at(room));
-            panes.canvas.spread_out(&above, &draw_context.at(room), view).apply(room);
-            let response = panes.canvas.take_input(&mut above, &draw_context.at(room), view, commands);
-            let pointer = ui.input(|input| input.pointer.latest_pos());
-            panes.canvas.show_held(pointer.map(|pointer| view.camera.to_world(pointer)), room);
-            panes.canvas.paint(&mut above, &response, &draw_context.at(room), view, commands);
-            commands.extend(story::story_ui(ui, &draw_context.at(room), &mut panes.story, &mut panes.log));
+            }
         });
     }
 }
@@ -169,40 +142,36 @@ fn scroll_into_view(tab: &egui::Response, id: egui::Id, is_in_front: bool) {
     }
 }
 
-impl Behavior<Tab> for Panes<'_> {
+impl Behavior<Tab> for PaneArea<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Tab) -> UiResponse {
         self.pane(ui, pane);
         UiResponse::None
     }
 
-    fn tab_title_for_pane(&mut self, pane: &Tab) -> WidgetText {
-        let mark = match pane {
-            Tab::File(path) if self.panes.editors.is_unsaved(path) => " •",
-            _ => "",
-        };
-        let title = match pane {
-            Tab::Pane(word) => self.panes.added.title(word).map_or_else(|| pane.title(), str::to_owned),
-            _ => pane.title(),
-        };
-        RichText::new(format!("{title}{mark}")).size(TYPE[1]).into()
+    fn tab_title_for_pane(&mut self, tab: &Tab) -> WidgetText {
+        let panes = &self.parts.panes;
+        let mark = panes.find(tab.pane()).zip(tab.item()).map_or("", |(pane, item)| pane.item_mark(item));
+        RichText::new(format!("{}{mark}", panes.title(tab))).size(TYPE[1]).into()
     }
 
     fn on_tab_button(&mut self, tiles: &mut Tiles<Tab>, tile: TileId, response: egui::Response) -> egui::Response {
         scroll_into_view(&response, egui::Id::new(("tab", tile)), self.in_front.contains(&tile));
-        match tiles.get_pane(&tile) {
-            Some(Tab::File(path)) => response.on_hover_text(path),
-            _ => response,
+        match tiles.get_pane(&tile).and_then(Tab::item) {
+            Some(item) => response.on_hover_text(item),
+            None => response,
         }
     }
 
     fn is_tab_closable(&self, tiles: &Tiles<Tab>, tile: TileId) -> bool {
-        tiles.get_pane(&tile).is_some_and(|pane| *pane != Tab::Room)
+        let is_permanent = |tab: &Tab| self.parts.panes.find(tab.pane()).is_some_and(|pane| pane.place().is_permanent);
+        tiles.get_pane(&tile).is_some_and(|tab| !is_permanent(tab))
     }
 
     fn on_tab_close(&mut self, tiles: &mut Tiles<Tab>, tile: TileId) -> bool {
-        self.commands.extend(tiles.get_pane(&tile).map(|tab| match tab {
-            Tab::File(path) => WindowCommand::CloseFile(Some(path.clone())).into(),
-            tab => WindowCommand::CloseTab(tab.clone()).into(),
+        self.commands.extend(tiles.get_pane(&tile).map(|tab| {
+            let pane = self.parts.panes.find(tab.pane());
+            let close_item = pane.zip(tab.item()).and_then(|(pane, item)| pane.close_item(item));
+            close_item.unwrap_or_else(|| WindowCommand::CloseTab(tab.clone()).into())
         }));
         false
     }

@@ -233,7 +233,7 @@ mod tests {
         click(&mut window, "Save key");
         let expected = Command::KeepKey("GEMINI_API_KEY", Secret::new("some-key-123"));
         assert_eq!(window.state().commands, [expected]);
-        assert!(!format!("{:?}", window.state().panes.provider).contains("some-key"));
+        assert!(!format!("{:?}", window.state().parts.provider).contains("some-key"));
         assert!(!format!("{:?}", window.state().commands).contains("some-key"));
     }
 

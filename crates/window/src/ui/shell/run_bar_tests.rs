@@ -43,7 +43,7 @@ fn run_gives_the_task_to_the_chosen_agent_and_clears_the_field() {
     let first = window.state().room.agents[0].id.clone();
     let task = TaskCommand { agent: first, text: "Water the plants".into() };
     assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-    assert_eq!(window.state().panes.run_bar.task, "");
+    assert_eq!(window.state().parts.run_bar.task, "");
     assert_eq!(window.state().state.recents.tasks(), ["Water the plants"]);
 }
 
@@ -59,7 +59,7 @@ fn slash_commands_are_suggested_and_typing_continues_after_one() {
     window.get_by_label("Task to run").type_text("/re");
     window.run_steps(2);
     click(&mut window, "/review");
-    assert_eq!(window.state().panes.run_bar.task, "/review ");
+    assert_eq!(window.state().parts.run_bar.task, "/review ");
     window.get_by_label("Task to run").type_text("a.md");
     window.run_steps(2);
     click(&mut window, "Run");
@@ -202,7 +202,7 @@ fn a_task_that_would_wait_shows_why_and_what_to_do() {
     window.state_mut().room.paused = true;
     window.run_steps(2);
     assert!(window.query_by_label("Resume").is_none(), "no task is waiting");
-    window.state_mut().panes.run_bar.task = "Water the plants".to_owned();
+    window.state_mut().parts.run_bar.task = "Water the plants".to_owned();
     window.run_steps(2);
     click(&mut window, "Resume");
     assert_eq!(window.state().commands.last(), Some(&Command::SetPaused(false)));

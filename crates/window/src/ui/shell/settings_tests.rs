@@ -93,14 +93,14 @@ fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
 #[test]
 fn showing_a_setting_focuses_its_field_and_a_new_cap_is_one_command() {
     let mut window = settings(room(), Some("budget.tokens_per_run"));
-    assert_eq!(window.state().panes.settings.scroll_target(), None, "it was scrolled to");
+    assert_eq!(window.state().parts.settings.scroll_target(), None, "it was scrolled to");
     enter(&mut window, "250000");
     let edit = SettingsEdit::set("budget", "tokens_per_run", json!(250_000));
     assert_eq!(window.state().commands, [Command::SetSettings(edit)]);
     // The chosen value arrives, and the field shows the value in effect.
     window.state_mut().room.settings.budget.tokens_per_run = Some(250_000);
     window.run_steps(3);
-    assert!(window.state().panes.settings.typed.is_empty());
+    assert!(window.state().parts.settings.typed.is_empty());
 }
 
 #[test]

@@ -11,9 +11,11 @@ use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::*;
 use crate::kernel::KernelCommand;
-use crate::ui::commands::RoomAct;
 use crate::ui::commands::table::KeyContext;
+use crate::ui::commands::{PaneCommand, RoomAct};
+use crate::ui::panes::pane::PaneWindow;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
 use crate::ui::state::{Dialog, FileDialogPurpose};
 use crate::ui::testing::{PaneHarness, asking_piece, pane_of, sample_recent, sample_room};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, name_of, tab_stops};
@@ -180,7 +182,7 @@ fn tab_follows_the_reading_order_of_the_whole_window() {
         assert!(rest.any(|name| *name == wanted), "{wanted} is missing or out of order in {names:?}");
     }
     let bar = names.iter().position(|name| *name == "Assign to").expect("it was found above");
-    let below = window.state().state.dock.rect(&Tab::Room).expect("the room is seen").bottom();
+    let below = window.state().state.dock.rect(&Tab::ROOM).expect("the room is seen").bottom();
     assert!(stops[bar..].iter().all(|(_, top)| *top >= below), "the bar below comes last: {names:?}");
     assert!(stops[..bar].iter().all(|(name, _)| name != "Pause work"), "and is visited once: {names:?}");
 }
@@ -188,7 +190,7 @@ fn tab_follows_the_reading_order_of_the_whole_window() {
 #[test]
 fn the_run_bar_takes_what_it_needs_and_the_panes_get_the_rest() {
     let mut window = open_window();
-    let room = |window: &Harness<'static, WholeWindow>| window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let room = |window: &Harness<'static, WholeWindow>| window.state().state.dock.rect(&Tab::ROOM).expect("it is seen");
     let task = |window: &Harness<'static, WholeWindow>| window.get_by_label("Task to run").rect();
     let before = room(&window);
     assert!(before.bottom() <= task(&window).top() && task(&window).bottom() <= 800.0, "{before:?}");
@@ -248,4 +250,82 @@ fn every_control_in_the_window_has_a_name() {
         window.run_steps(4);
         controls_have_names(&window);
     }
+}
+
+/// A pane that is not one of those of every window.
+#[derive(Clone)]
+struct Ledger {
+    place: DockPlace,
+    text: &'static str,
+}
+
+impl Pane for Ledger {
+    fn id(&self) -> &'static str {
+        "ledger"
+    }
+
+    fn title(&self) -> &'static str {
+        "Ledger"
+    }
+
+    fn place(&self) -> DockPlace {
+        self.place
+    }
+
+    fn show(&mut self, ui: &mut Ui, _: &ViewerContext<'_>) -> Vec<Command> {
+        ui.label(self.text);
+        Vec::new()
+    }
+
+    fn apply(&mut self, command: &PaneCommand, _: &mut PaneWindow<'_>) -> Vec<Command> {
+        self.text = command.get::<&'static str>().copied().unwrap_or(self.text);
+        Vec::new()
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_pane_that_is_added_stands_where_it_says_is_closed_like_others_and_gets_its_commands() {
+    let tab = Tab::named("ledger");
+    let in_column = DockPlace::always_in(DockArea::Right);
+    for (place, is_open) in [
+        (in_column, true),
+        (DockPlace { is_closed_at_first: true, ..in_column }, false),
+        (DockPlace::WHILE_OPEN, false),
+    ] {
+        let mut window = open_window();
+        window.state_mut().shell.add_pane(Box::new(Ledger { place, text: "nothing yet" }));
+        window.run_steps(4);
+        assert_eq!(window.state().state.dock.is_shown(&tab), is_open, "{place:?}");
+        window.state_mut().state.dock.show(&tab, |_| true);
+        window.run_steps(4);
+        assert!(window.query_by_label("nothing yet").is_some(), "{place:?}");
+        let dock = &window.state().state.dock;
+        let left = dock.rect(&tab).expect("it is seen").min.x;
+        assert_eq!(left > 1280.0 * 0.6, place.area.is_some(), "it stands in the right column: {place:?}, {left}");
+        let WholeWindow { shell, room, state, .. } = window.state_mut();
+        shell.apply(PaneCommand::new("ledger", "one entry").into(), room, state);
+        window.run_steps(4);
+        assert!(window.query_by_label("one entry").is_some(), "{place:?}");
+        let saved = window.state().state.dock.to_value();
+        let read = crate::ui::state::dock::Dock::from_value(&saved).expect("it is a layout");
+        assert!(read.is_shown(&tab), "its tab is in the saved layout: {place:?}");
+        window.state_mut().state.dock.close(&tab);
+        window.run_steps(4);
+        assert!(!window.state().state.dock.is_shown(&tab), "{place:?}");
+    }
+}
+
+#[test]
+fn every_pane_of_the_window_is_found_by_its_id_and_has_a_title_of_its_own() {
+    let parts = WindowParts::default();
+    let ids: BTreeSet<&str> = parts.panes.iter().map(|pane| pane.id()).collect();
+    let titles: BTreeSet<&str> = parts.panes.iter().map(|pane| pane.title()).collect();
+    assert_eq!((ids.len(), titles.len()), (parts.panes.iter().count(), parts.panes.iter().count()));
+    let permanent: Vec<&str> =
+        parts.panes.iter().filter(|pane| pane.place().is_permanent).map(|pane| pane.id()).collect();
+    assert_eq!(permanent, ["room"], "one pane cannot be closed");
 }

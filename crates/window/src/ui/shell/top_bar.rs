@@ -81,7 +81,7 @@ fn toggles(ui: &mut Ui, cx: &ViewerContext<'_>, commands: &mut Vec<Command>) {
     let front = &cx.ui.front;
     let problem_count = cx.ui.notices.board().open();
     let notices = texts::notices(problem_count);
-    let talks = cx.ui.dock.is_in_front(&Tab::Talks);
+    let talks = cx.ui.dock.is_in_front(&Tab::TALKS);
     let is_dark = cx.ui.appearance.is_dark();
     let (light, light_label) = if is_dark { (Icon::Sun, texts::LIGHT_THEME) } else { (Icon::Moon, texts::DARK_THEME) };
     let buttons = [
@@ -287,7 +287,7 @@ mod tests {
         window.run_steps(2);
         click(&mut window, "Limit reached");
         assert!(window.state().state.front.is_open(FrontPanel::Settings));
-        assert_eq!(window.state().panes.settings.scroll_target(), Some("budget.calls_per_run"));
+        assert_eq!(window.state().parts.settings.scroll_target(), Some("budget.calls_per_run"));
         click(&mut window, "Scene menu");
         click(&mut window, "Save a picture");
         assert_eq!(window.state().commands, [Command::Screenshot(None)]);
@@ -302,7 +302,7 @@ mod tests {
         let state = &window.state().state;
         assert!(
             state.appearance.is_dark()
-                && state.dock.is_in_front(&Tab::Talks)
+                && state.dock.is_in_front(&Tab::TALKS)
                 && [FrontPanel::Keys, FrontPanel::Settings, FrontPanel::Notices]
                     .into_iter()
                     .all(|panel| state.front.is_open(panel))

@@ -5,7 +5,7 @@ use egui::{Margin, WidgetInfo, WidgetType, vec2};
 
 use crate::orchestration::workflow::{PersonAnswer, WorkflowCommand};
 use crate::ui::Command;
-use crate::ui::commands::{RoomAct, WindowCommand, keyboard, keys, markdown};
+use crate::ui::commands::{GraphCommand, RoomAct, keyboard, keys, markdown};
 use crate::ui::context::ViewerContext;
 use crate::ui::shell::texts::run_bar as texts;
 use crate::ui::state::approvals::step_name;
@@ -78,7 +78,7 @@ fn answers_ui(
     memory: &mut CardMemory,
     commands: &mut Vec<Command>,
 ) {
-    let show = WindowCommand::AnswerStep { path: run.file.clone() };
+    let show = GraphCommand::AnswerStep { path: run.file.clone() };
     if !asked.fields.is_empty() {
         if widgets::primary(ui, true, texts::ANSWER, cx.theme).clicked() {
             commands.push(show.into());
@@ -198,8 +198,8 @@ mod tests {
         let mut window = bar("What is it called?", vec![field]);
         window.get_by_label("Answer").click();
         window.run();
-        let show = WindowCommand::AnswerStep { path: "workflows/tea.md".into() };
+        let show = GraphCommand::AnswerStep { path: "workflows/tea.md".into() };
         assert!(window.state().asked.contains(&show.into()), "{:?}", window.state().asked);
-        assert!(window.state().state.dock.is_visible(&crate::ui::state::dock::Tab::Graph));
+        assert!(window.state().state.dock.is_visible(&crate::ui::state::dock::Tab::GRAPH));
     }
 }

@@ -5,6 +5,7 @@ pub mod appearance;
 pub mod approvals;
 pub mod dialogs;
 pub mod dock;
+pub mod dock_place;
 pub mod file_texts;
 pub mod furniture_editing;
 pub mod jobs;
@@ -13,6 +14,7 @@ pub mod notice_board;
 pub mod notices;
 pub mod room_view;
 pub mod selection;
+pub mod tab;
 mod texts;
 mod trust;
 

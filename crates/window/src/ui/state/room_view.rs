@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy::math::Vec2;
 
+use super::SpaceBar;
 use super::furniture_editing::FurnitureEditing;
 use crate::base::AgentKey;
 use crate::view::activity_text::Importance;
@@ -63,6 +64,8 @@ pub struct RoomView {
     pub is_story_folded: bool,
     /// The state while furniture is being arranged.
     pub arranging: Option<FurnitureEditing>,
+    /// The state of the space bar, which pans or pauses.
+    pub space_bar: SpaceBar,
     /// The current camera movement.
     pub(in crate::ui) movement: Option<CameraMove>,
     /// The zoom of the last frame, and since when it has had this value.

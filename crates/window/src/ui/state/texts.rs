@@ -1,15 +1,5 @@
 //! Interface texts of the window state.
 
-// Titles of tabs
-
-pub(super) const SHELF: &str = "Shelf";
-pub(super) const FILES: &str = "Files";
-pub(super) const ROOM: &str = "Room";
-pub(super) const GRAPH: &str = "Graph";
-pub(super) const INSPECTOR: &str = "Inspector";
-pub(super) const CONVERSATIONS: &str = "Conversations";
-pub(super) const EVENT_LOG: &str = "Event log";
-
 // Running jobs
 
 pub(super) fn running(job: &str) -> String {

@@ -74,7 +74,7 @@ impl QuestionTask {
             ("agent", approval.agent.to_string()),
             ("requesting_agent_session_id", approval.activation.id().to_string()),
             ("task", line(&first_paragraph(&approval.task))),
-            ("risk", line(&approval.risk.summary())),
+            ("risk", line(&approval.risk_summary())),
             ("why", line(&approval.because)),
         ];
         fields.extend(time.map(|time| ("created", time)));

@@ -3,7 +3,8 @@
 //! In reading order: a command split into words ([`words`]), the options and further words of programs that are known to
 //! be harmless ([`known_programs`]), programs that start others or execute code ([`wrapper_programs`]), the file
 //! ([`rules`]) with its expressions ([`deny_expressions`]), the verdict ([`judge`]), and the files whose content a
-//! command runs ([`code_files`](mod@code_files)).
+//! command runs ([`code_files`](mod@code_files)), and the rule with which it may also run changed sources
+//! ([`edited_rule`]).
 //!
 //! Rules match words, never text. They only allow a program that is started directly: nothing that needs a shell, no
 //! program by another path, and none that would start a second one. Beyond its own words, a rule covers only what is
@@ -11,6 +12,7 @@
 
 pub mod code_files;
 mod deny_expressions;
+pub mod edited_rule;
 mod known_programs;
 pub mod rules;
 pub mod wrapper_programs;
@@ -19,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 pub use code_files::{CommandCode, code_files, code_files_of_line};
+pub use edited_rule::EditedRule;
 pub use rules::CommandRules;
 pub use words::Command;
 
@@ -143,14 +146,30 @@ pub fn pattern_for(line: &str) -> Option<String> {
 /// Adds a rule that allows this pattern to the file, and keeps everything else in it, including comments. The error
 /// says why that is impossible.
 pub fn with_rule(text: &str, pattern: &str) -> Result<String, String> {
+    with_entry(text, "", pattern, true.into())
+}
+
+/// Adds an entry for this pattern in a folder (empty for the top of the workspace), or replaces the value of the one that
+/// has the same words. Keeps everything else in the file.
+fn with_entry(text: &str, folder: &str, pattern: &str, value: Value) -> Result<String, String> {
     let old = yaml::parse(text).map_err(|error| format!("{ALLOWLIST_FILE} is invalid YAML: {}", error.what))?;
     let Value::Object(mut all) = (if old.is_null() { json!({}) } else { old.clone() }) else {
         return Err(format!("{ALLOWLIST_FILE} is not a list of commands"));
     };
-    match all.get_mut("patterns") {
-        Some(Value::Object(patterns)) => patterns.insert(pattern.to_owned(), true.into()),
-        _ => all.insert(pattern.to_owned(), true.into()),
+    let nested = all.get("patterns").is_some_and(Value::is_object).then(|| "patterns".to_owned());
+    let mut rules = &mut all;
+    for key in nested.into_iter().chain((!folder.is_empty()).then(|| format!("{folder}/"))) {
+        let Value::Object(below) = rules.entry(key).or_insert_with(|| json!({})) else {
+            return Err(format!("{ALLOWLIST_FILE} is not a list of commands"));
+        };
+        rules = below;
+    }
+    let has_same_words = |key: &&String| match (Command::parse(key), Command::parse(pattern)) {
+        (Command::Plain(words), Command::Plain(added)) => words == added,
+        _ => false,
     };
+    let key = rules.keys().find(has_same_words).cloned().unwrap_or_else(|| pattern.to_owned());
+    rules.insert(key, value);
     let written = scene_patch::patch(text, &old, &Value::Object(all));
     let is_readable = CommandRules::parse(&written).0 != CommandRules::parse(text).0 || written == text;
     if is_readable { Ok(written) } else { Err(format!("{ALLOWLIST_FILE} has too many rules")) }

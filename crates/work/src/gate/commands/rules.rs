@@ -43,7 +43,7 @@ enum RuleEffect {
 }
 
 /// The word for a rule that allows a command also with sources that changed.
-const EDITED: &str = "edited";
+pub(super) const EDITED: &str = "edited";
 
 /// A rule for commands.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use egui::Key;
 
 use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, ctrl, of, of_pane, plain, shift, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};
-use crate::ui::commands::{Command, FilesCommand, WindowCommand, create};
+use crate::ui::commands::{CanvasCommand, Command, EditorCommand, FilesCommand, WindowCommand, create};
 use crate::ui::state::FileDialogPurpose;
 use crate::ui::state::dock::Tab;
 use crate::view::pick::RoomObject;
@@ -18,7 +18,7 @@ fn is_file_open(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 fn explorer_command(command: FilesCommand) -> Vec<Command> {
-    window(WindowCommand::Files(command))
+    window(command)
 }
 
 fn is_file_selected(cx: &CommandContext<'_>) -> Answer {
@@ -112,7 +112,7 @@ fn show_in_room(cx: &CommandContext<'_>) -> Vec<Command> {
     let shown = thing_of_file(cx).into_iter();
     shown
         .flat_map(|thing| {
-            [WindowCommand::Select(vec![thing]).into(), WindowCommand::Frame.into(), Command::Show(Tab::Room)]
+            [WindowCommand::Select(vec![thing]).into(), CanvasCommand::Frame.into(), Command::Show(Tab::ROOM)]
         })
         .collect()
 }
@@ -125,11 +125,11 @@ fn add_to_room(cx: &CommandContext<'_>) -> Vec<Command> {
 }
 
 fn add_as_rulebook(cx: &CommandContext<'_>) -> Vec<Command> {
-    vec![create::rulebook_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
+    vec![create::rulebook_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::ROOM)]
 }
 
 fn add_as_task_board(cx: &CommandContext<'_>) -> Vec<Command> {
-    vec![create::task_board_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::Room)]
+    vec![create::task_board_of(cx.room, &cx.files.path, cx.ui.view.camera.middle), Command::Show(Tab::ROOM)]
 }
 
 fn import_here(cx: &CommandContext<'_>) -> Vec<Command> {
@@ -148,13 +148,11 @@ fn rename(cx: &CommandContext<'_>) -> Vec<Command> {
 
 /// The file commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
-    of("file.close", "Close file", |_| window(WindowCommand::CloseFile(None)))
+    of("file.close", "Close file", |_| window(EditorCommand::CloseFile(None)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::W)])
         .only(is_file_open),
-    of("files.find", "Find a file", |_| {
-        vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::Find).into()]
-    })
-    .keys(KeyContext::Everywhere, &[ctrl(Key::P)]),
+    of("files.find", "Find a file", |_| vec![Command::Show(Tab::FILES), FilesCommand::Find.into()])
+        .keys(KeyContext::Everywhere, &[ctrl(Key::P)]),
     of("files.open", "Open the file", |cx| explorer_command(FilesCommand::Open(cx.files.paths.clone())))
         .keys(KeyContext::Files, &[plain(Key::Enter)])
         .menus(&[(Menu::File, "Open")])
@@ -197,7 +195,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     .not_in_palette(),
     of("files.new", "New file", |cx| {
         let new = FilesCommand::New(cx.files.folder.clone());
-        vec![Command::Show(Tab::Files), WindowCommand::Files(new).into()]
+        vec![Command::Show(Tab::FILES), new.into()]
     })
     .menus(&[(Menu::Files, "New file…"), (Menu::Folder, "New file here…"), (Menu::FilesGround, "New file…")])
     .undone(UndoKind::ByUndo),

@@ -4,7 +4,7 @@ use egui::Key;
 
 use super::info::{CommandContext, CommandInfo, KeyContext, Menu, UndoKind, of, plain, window};
 use crate::ui::commands::create::furnish;
-use crate::ui::commands::{Command, WindowCommand};
+use crate::ui::commands::{CanvasCommand, Command};
 use crate::view::furniture;
 use crate::view::model::DecorView;
 use crate::workspace::DecorChange;
@@ -27,12 +27,12 @@ fn chosen<'a>(cx: &CommandContext<'a>) -> Option<&'a DecorView> {
 fn turn(cx: &CommandContext<'_>) -> Vec<Command> {
     let Some(old) = chosen(cx).cloned() else { return Vec::new() };
     let now = furniture::rotated(&old);
-    vec![furnish(DecorChange::Change { was: old, now: now.clone() }), WindowCommand::ChooseFurniture(now).into()]
+    vec![furnish(DecorChange::Change { was: old, now: now.clone() }), CanvasCommand::ChooseFurniture(now).into()]
 }
 
 /// The furniture commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
-    of("furniture.arrange", "Arrange the furniture", |_| window(WindowCommand::ToggleArranging))
+    of("furniture.arrange", "Arrange the furniture", |_| window(CanvasCommand::ToggleArranging))
         .description("Add, move, resize, mirror and remove furniture")
         .keys(KeyContext::Room, &[plain(Key::L)])
         .menus(&[(Menu::Floor, "Arrange the furniture")])

@@ -261,8 +261,8 @@ pub(super) fn always(_: &CommandContext<'_>) -> Result<(), &'static str> {
 }
 
 /// Returns one command of the window.
-pub(super) fn window(command: WindowCommand) -> Vec<Command> {
-    vec![Command::Window(command)]
+pub(super) fn window(command: impl Into<WindowCommand>) -> Vec<Command> {
+    vec![Command::Window(command.into())]
 }
 
 /// Returns the shortcut of a key alone.

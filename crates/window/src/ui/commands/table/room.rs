@@ -11,7 +11,7 @@ use crate::agent::AgentCommand;
 use crate::base::{Behaviour, Id};
 use crate::schedule::Speed;
 use crate::simulation::State;
-use crate::ui::commands::{Command, RoomAct, WindowCommand, create};
+use crate::ui::commands::{CanvasCommand, Command, RoomAct, WindowCommand, create};
 use crate::ui::state::room_view;
 use crate::view::model::AgentView;
 use crate::view::pick::RoomObject;
@@ -145,11 +145,11 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("time.speed_max", "As fast as possible", |_| vec![Command::SetSpeed(Speed::Max)])
         .keys(KeyContext::NotWriting, &[plain(Key::Num4)])
         .undone(UndoKind::ByItsOpposite),
-    of("room.zoom_in", "Zoom in", |_| window(WindowCommand::Zoom(ZOOM_STEP)))
+    of("room.zoom_in", "Zoom in", |_| window(CanvasCommand::Zoom(ZOOM_STEP)))
         .keys(KeyContext::NotWriting, &[plain(Key::Plus), plain(Key::Equals)]),
-    of("room.zoom_out", "Zoom out", |_| window(WindowCommand::Zoom(1.0 / ZOOM_STEP)))
+    of("room.zoom_out", "Zoom out", |_| window(CanvasCommand::Zoom(1.0 / ZOOM_STEP)))
         .keys(KeyContext::NotWriting, &[plain(Key::Minus)]),
-    of("room.open", "Open what is selected", |_| window(WindowCommand::OpenSelected))
+    of("room.open", "Open what is selected", |_| window(CanvasCommand::OpenSelected))
         .keys(KeyContext::Room, &[plain(Key::Enter)])
         .menus(&[(Menu::Element, "Open"), (Menu::Rope, "Rename")])
         .only(is_one_selected),
@@ -186,21 +186,21 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .only(is_agent_selected)
         .checked(|cx| has_behaviour(cx, Behaviour::Patrol))
         .undone(UndoKind::ByUndo),
-    of("room.frame", "Show the selection, or everything", |_| window(WindowCommand::Frame))
+    of("room.frame", "Show the selection, or everything", |_| window(CanvasCommand::Frame))
         .keys(KeyContext::Room, &[plain(Key::F)])
         .menus(&[(Menu::Thing, "Show")]),
-    of("room.show_busy", "Show active agents", |_| window(WindowCommand::ShowActive))
+    of("room.show_busy", "Show active agents", |_| window(CanvasCommand::ShowActive))
         .description("Everyone who is working, talking, reading or needs you")
         .keys(KeyContext::NotWriting, &[plain(Key::B)])
         .menus(&[(Menu::Floor, "Show active agents")])
         .only(is_anyone_active),
-    of("room.next_in_need", "Next agent that needs you", |_| window(WindowCommand::NextInNeed))
+    of("room.next_in_need", "Next agent that needs you", |_| window(CanvasCommand::NextInNeed))
         .description("Selects the next agent that is waiting for you or stuck")
         .keys(KeyContext::NotWriting, &[plain(Key::N)])
         .menus(&[(Menu::Floor, "Next agent that needs you")])
         .only(is_anyone_in_need),
     of("room.show_everything", "Show everything", |_| {
-        vec![WindowCommand::Select(Vec::new()).into(), WindowCommand::Frame.into()]
+        vec![WindowCommand::Select(Vec::new()).into(), CanvasCommand::Frame.into()]
     })
     .menus(&[(Menu::Floor, "Show everything")]),
     of("room.select_all", "Select everything", |_| window(WindowCommand::SelectAll))
@@ -231,13 +231,13 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
     of("edit.undo", "Undo", |_| vec![Command::Undo])
         .keys(KeyContext::NotWriting, &[ctrl(Key::Z)])
         .undone(UndoKind::ByItsOpposite),
-    of("room.menu", "Selection menu", |_| window(WindowCommand::OpenMenu))
+    of("room.menu", "Selection menu", |_| window(CanvasCommand::OpenMenu))
         .keys(KeyContext::Room, &[shift(Key::F10)])
         .not_in_palette(),
-    of("room.previous", "Previous item in the room", |_| window(WindowCommand::SelectNext { forward: false }))
+    of("room.previous", "Previous item in the room", |_| window(CanvasCommand::SelectNext { forward: false }))
         .keys(KeyContext::Room, &[shift(Key::Tab)])
         .not_in_palette(),
-    of("room.next", "Next item in the room", |_| window(WindowCommand::SelectNext { forward: true }))
+    of("room.next", "Next item in the room", |_| window(CanvasCommand::SelectNext { forward: true }))
         .keys(KeyContext::Room, &[plain(Key::Tab)])
         .not_in_palette(),
     of("room.nudge_left", "Move elements to the left", |cx| nudge(cx, Vec2::NEG_X))

@@ -4,16 +4,16 @@ use egui::Key;
 
 use super::info::{CommandInfo, KeyContext, Menu, UndoKind, ctrl, ctrl_shift, of, of_pane, plain, window};
 use crate::simulation::ConversationCommand;
-use crate::ui::commands::{Command, RoomAct, WindowCommand};
+use crate::ui::commands::{CanvasCommand, Command, RoomAct, WindowCommand};
 use crate::ui::state::dock::Tab;
 use crate::ui::state::{Dialog, FileDialogPurpose};
 
 /// The window commands, in the order of menus.
 pub(super) const COMMANDS: &[CommandInfo] = &[
-    of("view.debug_overlay", "Debug overlay", |_| window(WindowCommand::ToggleDebugOverlay))
+    of("view.debug_overlay", "Debug overlay", |_| window(CanvasCommand::ToggleDebugOverlay))
         .description("What everyone has queued, knows and costs")
         .keys(KeyContext::NotWriting, &[plain(Key::F3), plain(Key::Backtick)]),
-    of("view.story", "Story strip", |_| window(WindowCommand::ToggleStory))
+    of("view.story", "Story strip", |_| window(CanvasCommand::ToggleStory))
         .description("Recent key events and what they led to")
         .menus(&[(Menu::Panes, "Story strip")])
         .checked(|cx| Some(!cx.ui.view.is_story_folded)),
@@ -22,28 +22,28 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .not_in_palette(),
     of("window.keys", "Keyboard shortcuts", |_| window(WindowCommand::ToggleKeys))
         .keys(KeyContext::NotWriting, &[plain(Key::Questionmark), plain(Key::F1)]),
-    of("pane.conversations", "Conversations", |_| window(WindowCommand::ToggleTab(Tab::Talks)))
+    of("pane.conversations", "Conversations", |_| window(WindowCommand::ToggleTab(Tab::TALKS)))
         .keys(KeyContext::NotWriting, &[plain(Key::T)])
         .menus(&[(Menu::Panes, "Conversations")]),
-    of("pane.files", "Files", |_| window(WindowCommand::ToggleTab(Tab::Files)))
+    of("pane.files", "Files", |_| window(WindowCommand::ToggleTab(Tab::FILES)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::B)])
         .menus(&[(Menu::Panes, "Files")]),
-    of("pane.log", "Event log", |_| window(WindowCommand::ToggleTab(Tab::Log)))
+    of("pane.log", "Event log", |_| window(WindowCommand::ToggleTab(Tab::LOG)))
         .keys(KeyContext::Everywhere, &[ctrl(Key::J)])
         .menus(&[(Menu::Panes, "Event log")]),
-    of("pane.graph", "Graph of which agent started which", |_| vec![Command::Show(Tab::Graph)])
+    of("pane.graph", "Graph of which agent started which", |_| vec![Command::Show(Tab::GRAPH)])
         .keys(KeyContext::Everywhere, &[ctrl_shift(Key::G)])
         .menus(&[(Menu::Panes, "Graph")]),
-    of("pane.room", "The room", |_| vec![Command::Show(Tab::Room), WindowCommand::FocusRoom.into()])
+    of("pane.room", "The room", |_| vec![Command::Show(Tab::ROOM), CanvasCommand::FocusRoom.into()])
         .description("Shows the room and gives it the keys")
         .keys(KeyContext::Everywhere, &[ctrl_shift(Key::R)])
         .menus(&[(Menu::Panes, "Room")]),
-    of("pane.shelf", "Show shelf", |_| vec![Command::Show(Tab::Shelf)]).menus(&[(Menu::Panes, "Shelf")]),
-    of("pane.inspector", "Show inspector", |_| vec![Command::Show(Tab::Inspector)])
+    of("pane.shelf", "Show shelf", |_| vec![Command::Show(Tab::SHELF)]).menus(&[(Menu::Panes, "Shelf")]),
+    of("pane.inspector", "Show inspector", |_| vec![Command::Show(Tab::INSPECTOR)])
         .menus(&[(Menu::Panes, "Inspector")]),
-    of("pane.show_files", "Show files", |_| vec![Command::Show(Tab::Files)]),
-    of("pane.show_conversations", "Show conversations", |_| vec![Command::Show(Tab::Talks)]),
-    of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::Log)]),
+    of("pane.show_files", "Show files", |_| vec![Command::Show(Tab::FILES)]),
+    of("pane.show_conversations", "Show conversations", |_| vec![Command::Show(Tab::TALKS)]),
+    of("pane.show_log", "Show event log", |_| vec![Command::Show(Tab::LOG)]),
     of("pane.reset", "Reset pane layout", |_| window(WindowCommand::ResetPanes))
         .menus(&[(Menu::Panes, "Reset panes")])
         .undone(UndoKind::Irreversible),

@@ -2,7 +2,7 @@
 
 use super::info::{CommandContext, CommandInfo, Menu, UndoKind, of, window};
 use crate::ui::commands::file_targets::{FileUse, FilesRow};
-use crate::ui::commands::{Command, FilesCommand, WindowCommand};
+use crate::ui::commands::{Command, FilesCommand, GraphCommand, WindowCommand};
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets::text_format;
 use crate::view::workflows::WorkflowView;
@@ -27,7 +27,7 @@ fn can_run(cx: &CommandContext<'_>) -> Result<(), &'static str> {
 
 fn show(cx: &CommandContext<'_>, runs: bool) -> Vec<Command> {
     let path = chosen(cx).map(|file| file.path.clone());
-    vec![Command::Show(Tab::Graph), WindowCommand::ShowWorkflow { path, runs }.into()]
+    vec![Command::Show(Tab::GRAPH), GraphCommand::ShowWorkflow { path, runs }.into()]
 }
 
 /// Reports the problems of the selected workflow, or of all.
@@ -50,7 +50,7 @@ fn check(cx: &CommandContext<'_>) -> Vec<Command> {
 }
 
 fn new(template: &'static str) -> Vec<Command> {
-    vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewWorkflow(template)).into()]
+    vec![Command::Show(Tab::FILES), FilesCommand::NewWorkflow(template).into()]
 }
 
 /// The workflow commands, in the order of menus.
@@ -62,12 +62,10 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         .only(can_run)
         .undone(UndoKind::Irreversible),
     of("workflows.check", "Check workflows", check).menus(&[(Menu::WorkflowFile, "Check")]).only(any_exist),
-    of("workflows.new", "New workflow", |_| {
-        vec![Command::Show(Tab::Files), WindowCommand::Files(FilesCommand::NewEmptyWorkflow).into()]
-    })
-    .description("An empty workflow; draw its steps in the graph")
-    .menus(&[(Menu::NewWorkflow, "Empty")])
-    .undone(UndoKind::ByUndo),
+    of("workflows.new", "New workflow", |_| vec![Command::Show(Tab::FILES), FilesCommand::NewEmptyWorkflow.into()])
+        .description("An empty workflow; draw its steps in the graph")
+        .menus(&[(Menu::NewWorkflow, "Empty")])
+        .undone(UndoKind::ByUndo),
     of("workflows.new_chain", "New workflow: chain", |_| new("chain"))
         .description("One agent after another")
         .menus(&[(Menu::NewWorkflow, "Chain")])

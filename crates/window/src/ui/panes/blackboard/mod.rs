@@ -83,10 +83,8 @@ impl Pane for BlackboardPane {
 
     fn commands(&self) -> Vec<CommandInfo> {
         vec![
-            CommandInfo::new("blackboard.show", texts::SHOW_BLACKBOARD, |_| {
-                vec![Command::Show(Tab::Pane(WORD.to_owned()))]
-            })
-            .menus(&[(Menu::Panes, texts::BLACKBOARD)]),
+            CommandInfo::new("blackboard.show", texts::SHOW_BLACKBOARD, |_| vec![Command::Show(Tab::named(WORD))])
+                .menus(&[(Menu::Panes, texts::BLACKBOARD)]),
         ]
     }
 

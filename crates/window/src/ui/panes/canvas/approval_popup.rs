@@ -54,7 +54,7 @@ pub(super) fn approval_popup_ui(
 /// Whether the preview of the effect is visible, either next to the agent or in the inspector.
 pub fn shows_preview(cx: &ViewerContext<'_>) -> bool {
     let (view, room_rect) = (&cx.ui.view, cx.ui.view.camera.viewport);
-    is_in_inspector(cx) || cx.ui.dock.is_visible(&Tab::Room) && place(cx, view, room_rect).is_some()
+    is_in_inspector(cx) || cx.ui.dock.is_visible(&Tab::ROOM) && place(cx, view, room_rect).is_some()
 }
 
 /// Returns the screen position of the agent whose request is in front.
@@ -79,7 +79,7 @@ pub(super) fn pan_to_keep_visible(agent_point: Pos2, before: Rect, now: Rect) ->
 fn is_in_inspector(cx: &ViewerContext<'_>) -> bool {
     let Some((task_piece, ..)) = cx.ui.questions.front(cx.room) else { return false };
     let is_selected = cx.ui.selection.things().iter().eq([&RoomObject::Agent(task_piece.agent.clone())]);
-    is_selected && cx.ui.dock.is_visible(&Tab::Inspector) && has_room_for_question(cx)
+    is_selected && cx.ui.dock.is_visible(&Tab::INSPECTOR) && has_room_for_question(cx)
 }
 
 fn hand_point(agent_point: Pos2, zoom: f32, is_right: bool) -> Pos2 {

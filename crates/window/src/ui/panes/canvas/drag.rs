@@ -11,7 +11,7 @@ use crate::agent::spawn_position::tenths;
 use crate::base::Id;
 use crate::element::ElementCommand;
 use crate::simulation::State;
-use crate::ui::commands::{RoomAct, WindowCommand};
+use crate::ui::commands::{CanvasCommand, RoomAct, WindowCommand};
 use crate::ui::state::RelationshipNaming;
 use crate::ui::state::room_view::place_of;
 use crate::ui::{Command, ViewerContext};
@@ -126,7 +126,7 @@ impl DragState {
                 if let Some(RoomObject::Agent(to)) = under
                     && to != from
                 {
-                    commands.push(WindowCommand::Name(RelationshipNaming::of(&from, &to, room.relationships())).into());
+                    commands.push(CanvasCommand::Name(RelationshipNaming::of(&from, &to, room.relationships())).into());
                 }
             }
         }

@@ -93,7 +93,7 @@ pub(super) fn empty_floor_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>) {
     if !room.agents.is_empty() || state.transfer.dragging.is_some() || !state.transfer.hovering_files.is_empty() {
         return;
     }
-    let from_shelf = state.dock.is_shown(&Tab::Shelf);
+    let from_shelf = state.dock.is_shown(&Tab::SHELF);
     let how = if from_shelf { texts::DRAG_FROM_SHELF } else { texts::RIGHT_CLICK_FLOOR };
     let card = Rect::from_center_size(rect.center(), vec2(290.0_f32.min(rect.width() - 2.0 * SPACE[2]), 74.0));
     let painter = ui.painter_at(rect);

@@ -12,7 +12,7 @@ use super::texts;
 use crate::agent::spawn_position::tenths;
 use crate::navigation::furniture::decor_kinds;
 use crate::ui::commands::keys::room_widget;
-use crate::ui::commands::{WindowCommand, create, keyboard};
+use crate::ui::commands::{CanvasCommand, create, keyboard};
 use crate::ui::menus;
 use crate::ui::state::RoomView;
 use crate::ui::widgets::{self, text_format::capitalised};
@@ -251,7 +251,7 @@ fn bar_ui(ui: &mut Ui, rect: Rect, cx: &ViewerContext<'_>, view: &mut RoomView, 
                             }
                         }
                         if widgets::primary(ui, true, texts::DONE, theme).clicked() {
-                            commands.push(WindowCommand::ToggleArranging.into());
+                            commands.push(CanvasCommand::ToggleArranging.into());
                         }
                     },
                 );

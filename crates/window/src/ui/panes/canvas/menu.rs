@@ -7,7 +7,7 @@ use super::{MenuTarget, texts};
 use crate::base::Id;
 use crate::element::kinds::kinds;
 use crate::ui::commands::table::{CommandContext, Menu};
-use crate::ui::commands::{WindowCommand, create};
+use crate::ui::commands::{CanvasCommand, WindowCommand, create};
 use crate::ui::menus::entries_for;
 use crate::ui::state::RelationshipNaming;
 use crate::ui::widgets::{menu, text_format};
@@ -68,7 +68,7 @@ fn relate_menus(ui: &mut Ui, cx: &ViewerContext<'_>, id: &Id, commands: &mut Vec
             for other in room.agents.iter().filter(|other| other.id != *id) {
                 if menu::listed(ui, &*other.name).clicked() {
                     let naming = RelationshipNaming::of(id, &other.id, room.relationships());
-                    commands.push(WindowCommand::Name(naming).into());
+                    commands.push(CanvasCommand::Name(naming).into());
                 }
             }
         });

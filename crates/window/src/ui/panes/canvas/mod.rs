@@ -78,8 +78,6 @@ pub struct Canvas {
     card: HoverCard,
     /// Agents and elements moved apart near the pointer because they overlap.
     spread: Spread,
-    /// State of the space bar, which pans or pauses.
-    space: SpaceBar,
     /// The relationship whose label is being edited.
     naming: Option<RelationshipNaming>,
     /// The target of the open menu, its position in the room and, if it was opened by keyboard, its position on screen.
@@ -101,20 +99,15 @@ impl Canvas {
         !matches!(self.drag, DragState::Idle | DragState::Panning) || self.furniture.is_holding()
     }
 
-    /// Whether an interaction is in progress: dragging, panning or editing a label.
+    /// Whether an interaction is in progress: dragging, panning with the mouse or editing a label.
     pub fn is_busy(&self) -> bool {
-        self.drag != DragState::Idle || self.space != SpaceBar::Up || self.naming.is_some()
+        self.drag != DragState::Idle || self.naming.is_some()
     }
 
     /// Cancels the drag, which leaves everything where it was.
     pub fn give_up(&mut self) {
         self.drag = DragState::Idle;
         self.furniture.give_up();
-    }
-
-    /// Returns the state of the space bar, for the keyboard handler.
-    pub fn space_bar(&mut self) -> &mut SpaceBar {
-        &mut self.space
     }
 
     /// Opens the context menu of the selection in the next frame.
@@ -302,7 +295,7 @@ impl Canvas {
     /// Zooms at the pointer and pans the view, and shows by the cursor that the view can be dragged.
     fn move_camera(&mut self, ui: &Ui, response: &Response, view: &mut RoomView) {
         let is_panning = pan_and_zoom(ui, response, &mut view.camera, self.drag == DragState::Panning);
-        if !is_panning && self.space != SpaceBar::Up && response.hovered() {
+        if !is_panning && view.space_bar != SpaceBar::Up && response.hovered() {
             ui.ctx().set_cursor_icon(CursorIcon::Grab);
         }
     }
@@ -327,11 +320,11 @@ impl Canvas {
         if response.drag_started_by(PointerButton::Primary)
             && let Some(origin) = ui.input(|input| input.pointer.press_origin())
         {
-            let handle = self.handles.at(origin, cx, camera).filter(|_| self.space == SpaceBar::Up);
+            let handle = self.handles.at(origin, cx, camera).filter(|_| view.space_bar == SpaceBar::Up);
             self.drag = match handle {
                 Some(agent) => DragState::Relating(agent),
-                None if self.space != SpaceBar::Up => {
-                    self.space = SpaceBar::Used;
+                None if view.space_bar != SpaceBar::Up => {
+                    view.space_bar = SpaceBar::Used;
                     DragState::Panning
                 }
                 None => drag::begin_drag(under(origin), camera.to_world(origin), cx, shift, commands),

@@ -18,6 +18,7 @@ use crate::element::ElementCommand;
 use crate::simulation::{RelationshipCommand, State};
 use crate::ui::UiState;
 use crate::ui::commands::{RoomAct, create};
+use crate::ui::panes::room::RoomPane;
 use crate::ui::shell::Shell;
 use crate::ui::testing::{PaneHarness, sample_room};
 use crate::view::art::Art;
@@ -36,9 +37,9 @@ impl Window {
             let (shell, art) = &mut *shell.borrow_mut();
             let art = art.get_or_insert_with(|| Art::load(ui.ctx(), 1.0).0);
             let mut room = stage.room.clone();
-            std::mem::swap(&mut shell.panes, &mut stage.panes);
+            std::mem::swap(&mut shell.parts, &mut stage.parts);
             let commands = shell.show(ui, &mut room, &stage.recent, art, &mut stage.state);
-            std::mem::swap(&mut shell.panes, &mut stage.panes);
+            std::mem::swap(&mut shell.parts, &mut stage.parts);
             stage.commands.extend(commands);
         };
         let mut window = Self(
@@ -64,7 +65,7 @@ impl Window {
     }
 
     fn is_holding(&self) -> bool {
-        self.0.state().panes.canvas.is_holding()
+        self.0.state().parts.pane::<RoomPane>().canvas.is_holding()
     }
 
     fn state(&mut self) -> &mut UiState {
@@ -73,7 +74,7 @@ impl Window {
 
     /// The label being edited.
     fn naming(&self) -> Option<RelationshipNaming> {
-        self.0.state().panes.canvas.naming.clone()
+        self.0.state().parts.pane::<RoomPane>().canvas.naming.clone()
     }
 
     fn room(&mut self) -> &mut RoomModel {

@@ -36,7 +36,12 @@ use self::languages::{Language, grammars, grammars_job};
 use self::tab::{DraftStatus, Tab};
 use crate::agent::formats::format_of;
 use crate::base::Id;
+use crate::base::paths::file_name;
+use crate::ui::commands::{EditorCommand, PaneCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::{Pane, PaneFrame, PaneWindow};
+use crate::ui::panes::texts as titles;
+use crate::ui::state::{Dialog, dock, tab as tabs};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 
@@ -117,15 +122,89 @@ impl OpenFile {
     }
 }
 
+impl Pane for Editors {
+    fn id(&self) -> &'static str {
+        tabs::FILE
+    }
+
+    fn title(&self) -> &'static str {
+        titles::EDITOR
+    }
+
+    fn has_items(&self) -> bool {
+        true
+    }
+
+    fn item_title(&self, path: &str) -> String {
+        file_name(path).to_owned()
+    }
+
+    fn item_mark(&self, path: &str) -> &'static str {
+        if self.is_unsaved(path) { " •" } else { "" }
+    }
+
+    fn close_item(&self, path: &str) -> Option<Command> {
+        Some(EditorCommand::CloseFile(Some(path.to_owned())).into())
+    }
+
+    fn show_tab(&mut self, ui: &mut Ui, item: Option<&str>, frame: &mut PaneFrame<'_, '_>) -> Vec<Command> {
+        item.map(|path| editor_ui(ui, path, &frame.context(), self)).unwrap_or_default()
+    }
+
+    fn update(&mut self, cx: &ViewerContext<'_>) -> Vec<Command> {
+        update_tabs(cx, self)
+    }
+
+    fn apply(&mut self, command: &PaneCommand, window: &mut PaneWindow<'_>) -> Vec<Command> {
+        match command.get() {
+            Some(EditorCommand::CloseFile(path)) => self.close_file(path.clone(), window.ui),
+            Some(EditorCommand::SaveAll) => return self.save_all(window.ui),
+            Some(EditorCommand::DiscardFile(path)) => {
+                self.discard(path);
+                window.ui.dock.close(&dock::Tab::file(path));
+            }
+            Some(EditorCommand::GoToLine(path, line)) => self.go_to_line(path, *line),
+            None => {}
+        }
+        Vec::new()
+    }
+
+    fn unsaved(&self) -> Vec<String> {
+        self.open.iter().filter(|(_, file)| file.tab.draft.is_some()).map(|(path, _)| path.clone()).collect()
+    }
+
+    fn is_saving(&self) -> bool {
+        self.open.values().any(|file| file.tab.is_saving())
+    }
+
+    fn rename_file(&mut self, from: &str, to: &str) {
+        self.rename(from, to);
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
+}
+
 impl Editors {
+    /// Closes a file, or the one in front; asks first if it has unsaved changes.
+    fn close_file(&mut self, path: Option<String>, ui: &mut UiState) {
+        let Some(path) = path.or_else(|| ui.dock.front_file()) else { return };
+        if self.is_unsaved(&path) {
+            ui.front.ask(Dialog::CloseFile(path));
+        } else {
+            self.close(&path);
+            ui.dock.close(&dock::Tab::file(path));
+        }
+    }
+
     /// Whether the file has unsaved changes.
     pub fn is_unsaved(&self, path: &str) -> bool {
         self.open.get(path).is_some_and(|file| file.tab.draft.is_some())
-    }
-
-    /// Returns the paths of all files with unsaved changes.
-    pub fn unsaved(&self) -> Vec<String> {
-        self.open.iter().filter(|(_, file)| file.tab.draft.is_some()).map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns the commands that save all unsaved changes, as far as they can be saved as they are.
@@ -133,11 +212,6 @@ impl Editors {
         let can_save = |file: &&mut OpenFile| !file.tab.is_saving() && file.tab.draft_status() == DraftStatus::Unsaved;
         let files = self.open.iter_mut().filter(|(_, file)| can_save(file));
         files.map(|(path, file)| file.tab.save(path, state)).collect()
-    }
-
-    /// Whether a file is being saved.
-    pub fn is_saving(&self) -> bool {
-        self.open.values().any(|file| file.tab.is_saving())
     }
 
     /// Moves the cursor to a line, counted from 1, when the file is drawn next.

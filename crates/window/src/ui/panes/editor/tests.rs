@@ -6,12 +6,13 @@ use egui::{Key, Modifiers};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 
-use super::{Draft, editor_ui, update_tabs};
+use super::{Draft, Editors, editor_ui, update_tabs};
 use crate::base::ActivationKey;
 use crate::base::hash::content_hash;
 use crate::store::FileVersion;
 use crate::ui::UiState;
 use crate::ui::commands::{Command, RoomAct};
+use crate::ui::panes::pane::Pane;
 use crate::ui::state::file_texts::{FileTextRequest, Read, TextRead};
 use crate::ui::testing::{PaneHarness, sample_room, stage_pane};
 use crate::view::work::PieceView;
@@ -22,7 +23,7 @@ const AGENT: &str = "agents/ada.md";
 fn window(path: &'static str, read: Read<Option<TextRead>>) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.texts.texts.insert(path.to_owned(), read);
-    let mut window = stage_pane(state, move |ui, cx, panes| editor_ui(ui, path, cx, &mut panes.editors));
+    let mut window = stage_pane(state, move |ui, cx, panes| editor_ui(ui, path, cx, panes.pane_mut::<Editors>()));
     window.run_steps(3);
     window
 }
@@ -48,7 +49,7 @@ fn write(window: &mut Harness<'static, PaneHarness>, path: &str, words: &str) {
 }
 
 fn shown(window: &Harness<'static, PaneHarness>, path: &str) -> String {
-    window.state().panes.editors.open[path].tab.text.to_string()
+    window.state().parts.pane::<Editors>().open[path].tab.text.to_string()
 }
 
 fn is_shown(window: &Harness<'static, PaneHarness>, label: &str) -> bool {
@@ -93,16 +94,16 @@ fn piece(agent: &str) -> PieceView {
 fn edits_are_saved_by_shortcut_and_by_button() {
     let mut window = window("notes.md", text("one\n"));
     write(&mut window, "notes.md", "two");
-    assert!(window.state().panes.editors.is_unsaved("notes.md"));
+    assert!(window.state().parts.pane::<Editors>().is_unsaved("notes.md"));
     window.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.run_steps(3);
     assert_eq!(operations(&window), [save("notes.md", "one\n", "one\ntwo")]);
     finish_save(&mut window, Err("the disk is full".into()));
     assert!(is_shown(&window, "the disk is full"));
-    assert_eq!(window.state().panes.editors.unsaved(), ["notes.md"]);
+    assert_eq!(window.state().parts.pane::<Editors>().unsaved(), ["notes.md"]);
     click(&mut window, "Save");
     finish_save(&mut window, Ok(()));
-    assert!(!window.state().panes.editors.is_unsaved("notes.md"));
+    assert!(!window.state().parts.pane::<Editors>().is_unsaved("notes.md"));
     assert_eq!(shown(&window, "notes.md"), "one\ntwo");
     assert!(window.state().commands.iter().all(|command| matches!(command, Command::Act(_, Some(_)))));
 }
@@ -123,7 +124,7 @@ fn undo_in_the_field_undoes_typing() {
     window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     window.run_steps(3);
     assert_eq!(shown(&window, "notes.md"), "a");
-    assert!(!window.state().panes.editors.is_unsaved("notes.md"));
+    assert!(!window.state().parts.pane::<Editors>().is_unsaved("notes.md"));
 }
 
 #[test]
@@ -137,9 +138,9 @@ fn a_file_that_is_not_text_can_be_opened_in_another_program() {
 #[test]
 fn edits_are_kept_when_the_file_becomes_unreadable() {
     let mut window = window("notes.md", text("a"));
-    let mark = window.state().panes.editors.drafts_mark();
+    let mark = window.state().parts.pane::<Editors>().drafts_mark();
     write(&mut window, "notes.md", "b");
-    assert_ne!(window.state().panes.editors.drafts_mark(), mark);
+    assert_ne!(window.state().parts.pane::<Editors>().drafts_mark(), mark);
     window.state_mut().state.texts.texts.insert("notes.md".into(), Err("it is not UTF-8".into()));
     window.run_steps(3);
     assert!(is_shown(&window, "it is not UTF-8. Your changes are kept"));
@@ -148,7 +149,7 @@ fn edits_are_kept_when_the_file_becomes_unreadable() {
     assert_eq!(window.state().commands, [Command::OpenOutside("notes.md".into())]);
     click(&mut window, "Discard my changes");
     assert!(is_shown(&window, "cannot be shown as text"));
-    assert_eq!(window.state().panes.editors.drafts_mark(), mark);
+    assert_eq!(window.state().parts.pane::<Editors>().drafts_mark(), mark);
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn a_new_file_can_be_written() {
 #[test]
 fn a_file_cannot_be_edited_before_it_is_loaded() {
     let state = UiState::default();
-    let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, &mut panes.editors));
+    let mut window = stage_pane(state, |ui, cx, panes| editor_ui(ui, "slow.md", cx, panes.pane_mut::<Editors>()));
     window.run_steps(2);
     assert!(is_shown(&window, "Loading file"));
     assert!(window.state().state.texts.has_requests(&FileTextRequest::Text("slow.md".into())));
@@ -236,13 +237,13 @@ fn the_file_of_a_working_agent_is_saved_when_its_work_ends() {
     assert!(is_shown(&window, "Ada is working"));
     click(&mut window, "Save");
     assert!(operations(&window).is_empty());
-    assert!(window.state().panes.editors.drafts()[0].applies_when_idle);
+    assert!(window.state().parts.pane::<Editors>().drafts()[0].applies_when_idle);
     window.state_mut().room.agents[1].profile = "bram".into();
     window.state_mut().room.work.pieces = vec![piece("bram-1")];
     window.run_steps(3);
     assert_eq!(operations(&window).len(), 1, "another agent's work does not matter");
     finish_save(&mut window, Ok(()));
-    assert!(window.state().panes.editors.drafts().is_empty());
+    assert!(window.state().parts.pane::<Editors>().drafts().is_empty());
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn apply_saves_the_file_of_a_working_agent_at_once() {
 fn drafts_are_restored_and_saved_even_in_hidden_tabs() {
     let mut window = window("notes.md", text("a"));
     write(&mut window, "notes.md", "b");
-    let drafts = window.state().panes.editors.drafts();
+    let drafts = window.state().parts.pane::<Editors>().drafts();
     let written = serde_json::to_string(&drafts).expect("drafts are data");
     let read: Vec<Draft> = serde_json::from_str(&written).expect("they are read again");
     assert_eq!(
@@ -267,17 +268,22 @@ fn drafts_are_restored_and_saved_even_in_hidden_tabs() {
     );
 
     let mut stage = PaneHarness::new(sample_room(), UiState::default());
-    stage.panes.editors.restore(vec![Draft { path: AGENT.into(), applies_when_idle: true, ..read[0].clone() }]);
+    stage.parts.pane_mut::<Editors>().restore(vec![Draft {
+        path: AGENT.into(),
+        applies_when_idle: true,
+        ..read[0].clone()
+    }]);
     stage.room.work.pieces = vec![piece("ada-1")];
-    let saved = |stage: &mut PaneHarness| stage.with_context(|cx, panes| update_tabs(cx, &mut panes.editors)).len();
+    let saved =
+        |stage: &mut PaneHarness| stage.with_context(|cx, panes| update_tabs(cx, panes.pane_mut::<Editors>())).len();
     assert_eq!(saved(&mut stage), 0, "the file is not loaded yet");
     stage.state.texts.texts.insert(AGENT.into(), text("a"));
     assert_eq!(saved(&mut stage), 0, "its agent is working");
     stage.room.work.pieces.clear();
     assert_eq!(saved(&mut stage), 1);
     assert_eq!(saved(&mut stage), 0, "it is saved only once");
-    stage.panes.editors.discard(AGENT);
-    assert!(stage.panes.editors.drafts().is_empty());
+    stage.parts.pane_mut::<Editors>().discard(AGENT);
+    assert!(stage.parts.pane_mut::<Editors>().drafts().is_empty());
 }
 
 #[test]
@@ -331,7 +337,7 @@ fn pasting_a_long_text_splits_it_and_keeps_the_cursor() {
     write(&mut window, "notes.txt", &flood);
     write(&mut window, "notes.txt", "end");
     assert_eq!(shown(&window, "notes.txt"), format!("a\n{flood}end"));
-    let file = &window.state().panes.editors.open["notes.txt"];
+    let file = &window.state().parts.pane::<Editors>().open["notes.txt"];
     assert!(file.tab.chunks.count() > 1);
     assert_eq!(file.field.cursor.line, 9_001);
 }
@@ -352,7 +358,7 @@ fn clicking_a_problem_moves_the_cursor_to_its_line() {
     let problem = window.get_by_label_contains("Line 2:");
     problem.click();
     window.run_steps(3);
-    let file = &window.state().panes.editors.open[path];
+    let file = &window.state().parts.pane::<Editors>().open[path];
     assert_eq!((file.field.cursor.line, file.field.anchor), (1, "name: A\n".len()));
 }
 
@@ -361,9 +367,9 @@ fn jumping_to_a_line_of_a_huge_file_draws_only_visible_rows() {
     let path = "huge.txt";
     let huge: String = (1..=20_000).map(|line| format!("line {line} of a file that is rather long\n")).collect();
     let mut window = window(path, text(&huge));
-    window.state_mut().panes.editors.go_to_line(path, 15_432);
+    window.state_mut().parts.pane_mut::<Editors>().go_to_line(path, 15_432);
     window.run_steps(4);
-    let file = &window.state().panes.editors.open[path];
+    let file = &window.state().parts.pane::<Editors>().open[path];
     assert_eq!(file.field.cursor.line + 1, 15_432);
     assert!(file.field.rows_drawn.len() < 120, "drawn: {:?}", file.field.rows_drawn);
     assert!(file.tab.chunks.text.len() < huge.len() / 5);
@@ -422,6 +428,6 @@ fn only_visible_rows_of_ten_thousand_versions_are_drawn() {
     let mut window = window("notes.md", text("b"));
     window.state_mut().state.texts.versions.insert("notes.md".into(), versions(10_000));
     click(&mut window, "History");
-    let drawn = window.state().panes.editors.open["notes.md"].history.rows_drawn;
+    let drawn = window.state().parts.pane::<Editors>().open["notes.md"].history.rows_drawn;
     assert!((1..60).contains(&drawn), "drawn: {drawn}");
 }

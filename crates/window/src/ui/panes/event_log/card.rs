@@ -11,7 +11,7 @@ use crate::base::Seq;
 use crate::log::Event;
 use crate::log::events::Error;
 use crate::ui::Command;
-use crate::ui::commands::WindowCommand;
+use crate::ui::commands::{ConversationsCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
@@ -176,8 +176,8 @@ fn buttons_ui(ui: &mut Ui, cx: &ViewerContext<'_>, row: &EventRow, commands: &mu
         if let Some(session) = row.session.as_ref().filter(|session| session.starts_with(CONVERSATION))
             && ui.button(texts::SHOW_CONVERSATION).clicked()
         {
-            commands.push(WindowCommand::ShowConversation(session.clone()).into());
-            commands.push(Command::Show(Tab::Talks));
+            commands.push(ConversationsCommand::ShowConversation(session.clone()).into());
+            commands.push(Command::Show(Tab::TALKS));
         }
         if ui.button(texts::COPY_AS_JSON).on_hover_text(texts::COPY_AS_JSON_HINT).clicked() {
             ui.ctx().copy_text(as_json(row));

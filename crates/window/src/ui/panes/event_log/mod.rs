@@ -7,12 +7,18 @@ use egui::Ui;
 
 use crate::base::{Id, Seq};
 use crate::ui::Command;
+use crate::ui::commands::{LogCommand, PaneCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::{Pane, PaneWindow};
+use crate::ui::panes::texts as titles;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::widgets;
 use crate::ui::widgets::edge_panel::{Edge, EdgePanel};
 use crate::ui::widgets::icons::Icon;
 use crate::view::event_list::{EventList, EventRow};
 use crate::view::model::RoomModel;
+use crate::view::recent_events::Recent;
 use crate::view::theme::SPACE;
 
 mod bar;
@@ -44,12 +50,14 @@ pub fn list_id() -> egui::Id {
 /// The state of the event log pane.
 #[derive(Clone, Debug, Default)]
 pub struct EventLogPane {
-    /// The selected record. Other panes set it too; the list then scrolls to it and shows its card.
+    /// The selected record. A command sets it too; the list then scrolls to it and shows its card.
     pub chosen: Option<Seq>,
     /// Which records are listed.
     pub filter: Filter,
     /// The earlier run whose log is shown; `None` for the current run.
     pub shown_run: Option<Id>,
+    /// The log of that run, once it was read, with the id of the run.
+    pub shown_log: Option<(Id, Arc<Recent>)>,
     /// Whether times are wall-clock times instead of simulated ones.
     pub by_clock: bool,
     /// Whether the user closed the card.
@@ -68,6 +76,53 @@ pub struct EventLogPane {
     /// The rows of the short list in the inspector, to which no filter but `everything` applies.
     tail: FilterScan,
     tail_texts: RowTexts,
+}
+
+impl Pane for EventLogPane {
+    fn id(&self) -> &'static str {
+        tab::LOG
+    }
+
+    fn title(&self) -> &'static str {
+        titles::EVENT_LOG
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace { is_closed_at_first: true, ..DockPlace::always_in(DockArea::Below) }
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        let shown = self.shown_log.clone();
+        let recent = shown.as_ref().map_or(cx.recent, |(_, log)| log);
+        event_log_ui(ui, &ViewerContext { recent, ..*cx }, self)
+    }
+
+    fn show_in_short(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        event_tail_ui(ui, cx, self)
+    }
+
+    fn apply(&mut self, command: &PaneCommand, _: &mut PaneWindow<'_>) -> Vec<Command> {
+        let Some(LogCommand::ShowRecord(seq)) = command.get() else { return Vec::new() };
+        self.chosen = Some(*seq);
+        let was_earlier = self.shown_run.take().is_some();
+        was_earlier.then_some(Command::ShowRun(None)).into_iter().collect()
+    }
+
+    fn focus_widget(&self) -> Option<egui::Id> {
+        Some(list_id())
+    }
+
+    fn forget_room(&mut self) {
+        (self.shown_run, self.shown_log) = (None, None);
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
 }
 
 impl EventLogPane {

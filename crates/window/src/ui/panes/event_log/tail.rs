@@ -27,7 +27,7 @@ pub fn event_tail_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut EventLogPan
         |ui| drop(ui.label(widgets::heading(texts::EVENT_LOG, theme))),
         |ui| {
             if ui.button(texts::WHOLE_LOG).on_hover_text(texts::WHOLE_LOG_HINT).clicked() {
-                commands.push(Command::Show(Tab::Log));
+                commands.push(Command::Show(Tab::LOG));
             }
         },
     );

@@ -14,6 +14,7 @@ use crate::log::events::{
 use crate::log::{Event, EventDraft, EventKind, EventRecord};
 use crate::store::RunInfo;
 use crate::ui::UiState;
+use crate::ui::panes::conversations::ConversationsPane;
 use crate::ui::state::dock::Tab;
 use crate::ui::state::file_texts::FileTextRequest;
 use crate::ui::testing::{PaneHarness, agent, stage_pane};
@@ -86,7 +87,8 @@ fn many(count: u64) -> EventList {
 }
 
 fn log_of(book: EventList, size: egui::Vec2) -> Harness<'static, PaneHarness> {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_log_ui(ui, cx, &mut panes.log));
+    let mut window =
+        stage_pane(UiState::default(), |ui, cx, panes| event_log_ui(ui, cx, panes.pane_mut::<EventLogPane>()));
     window.set_size(size);
     window.state_mut().recent.book = book;
     window.run_steps(4);
@@ -114,7 +116,7 @@ fn rows_on_screen(window: &Harness<'static, PaneHarness>) -> Vec<u64> {
 }
 
 fn pane<'a>(window: &'a mut Harness<'static, PaneHarness>) -> &'a mut EventLogPane {
-    &mut window.state_mut().panes.log
+    window.state_mut().parts.pane_mut::<EventLogPane>()
 }
 
 #[test]
@@ -183,7 +185,8 @@ fn a_long_sentence_has_two_lines() {
 
 #[test]
 fn the_tail_hides_routine_records_like_the_log() {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, &mut panes.log));
+    let mut window =
+        stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, panes.pane_mut::<EventLogPane>()));
     window.set_size(vec2(300.0, 600.0));
     window.state_mut().recent.book = day();
     window.run_steps(4);
@@ -281,8 +284,8 @@ fn the_card_links_to_agent_file_and_conversation() {
     click_row(&mut window, 6);
     assert!(window.query_by_label("Show file").is_none());
     click(&mut window, "Show conversation");
-    assert_eq!(window.state().panes.conversations.open.as_deref(), Some("conversation-4"));
-    let expected = [Command::OpenFile("artifacts/plan.md".into(), None), Command::Show(Tab::Talks)];
+    assert_eq!(window.state().parts.pane::<ConversationsPane>().open.as_deref(), Some("conversation-4"));
+    let expected = [Command::OpenFile("artifacts/plan.md".into(), None), Command::Show(Tab::TALKS)];
     assert_eq!(window.state().commands, expected);
     window.state_mut().state.selection.select([]);
     click_row(&mut window, 7);
@@ -362,7 +365,7 @@ fn keys_move_the_selection_and_open_its_card() {
     let press = |window: &mut Harness<'static, PaneHarness>, key| {
         window.key_press(key);
         window.run_steps(4);
-        window.state().panes.log.chosen.map(|seq| seq.0)
+        window.state().parts.pane::<EventLogPane>().chosen.map(|seq| seq.0)
     };
     assert_eq!(press(&mut window, Key::ArrowUp), Some(998));
     assert_eq!(press(&mut window, Key::ArrowDown), Some(999));
@@ -472,8 +475,8 @@ fn agent_names_are_updated_incrementally() {
     }));
     window.state_mut().recent.book = book;
     window.run_steps(12);
-    let PaneHarness { room, recent, panes, .. } = window.state_mut();
-    let mut facets = std::mem::take(&mut panes.log.facets);
+    let PaneHarness { room, recent, parts, .. } = window.state_mut();
+    let mut facets = std::mem::take(&mut parts.pane_mut::<EventLogPane>().facets);
     let version = facets.names.version();
     assert_eq!((facets.advance(&recent.book, room), facets.is_done(), facets.agents.len()), (0, true, 1_000));
     assert_eq!(facets.names.version(), version);
@@ -481,7 +484,8 @@ fn agent_names_are_updated_incrementally() {
 
 #[test]
 fn the_tail_shows_the_newest_records_and_opens_the_log() {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, &mut panes.log));
+    let mut window =
+        stage_pane(UiState::default(), |ui, cx, panes| event_tail_ui(ui, cx, panes.pane_mut::<EventLogPane>()));
     window.set_size(vec2(300.0, 600.0));
     window.state_mut().recent.book = many(100_000);
     window.run_steps(6);
@@ -491,7 +495,7 @@ fn the_tail_shows_the_newest_records_and_opens_the_log() {
     click_row(&mut window, 100_000);
     assert!(window.query_by_label("Record 100000").is_some());
     click(&mut window, "Whole log");
-    assert_eq!(window.state().commands, [Command::Show(Tab::Log)]);
+    assert_eq!(window.state().commands, [Command::Show(Tab::LOG)]);
     assert_eq!(pane(&mut window).chosen, Some(Seq(100_000)));
 }
 

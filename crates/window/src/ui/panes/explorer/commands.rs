@@ -7,7 +7,7 @@ use super::{Explorer, templates, texts};
 use crate::base::Id;
 use crate::base::paths::{file_name, folder_of};
 use crate::ui::Command;
-use crate::ui::commands::{FilesCommand, RoomAct, WindowCommand};
+use crate::ui::commands::{FilesCommand, GraphCommand, RoomAct, WindowCommand};
 use crate::ui::context::ViewerContext;
 use crate::workspace::vfs::{FileKind, FileOperation};
 use crate::workspace::workflow_templates;
@@ -151,7 +151,7 @@ impl Explorer {
         let path = template.free_path("workflows", template.default_stem(), |path| self.tree.existing(path).is_some());
         let save = FileOperation::Save { path: path.clone(), base: None, content: template.text(&path) };
         let inverse = file_act(cx, FileOperation::Delete { path: path.clone() });
-        let shows = WindowCommand::ShowWorkflow { path: Some(path), runs: false };
+        let shows = GraphCommand::ShowWorkflow { path: Some(path), runs: false };
         vec![Command::Act(file_act(cx, save), Some(inverse)), shows.into()]
     }
 
@@ -171,7 +171,7 @@ impl Explorer {
             (file_act(cx, FileOperation::Save { path, base: None, content }), Some(inverse))
         });
         let mut commands = command_of(acts.collect());
-        commands.push(WindowCommand::ShowWorkflow { path: Some(path), runs: false }.into());
+        commands.push(GraphCommand::ShowWorkflow { path: Some(path), runs: false }.into());
         commands
     }
 
@@ -238,7 +238,7 @@ impl Explorer {
     }
 
     /// Moves the state of a renamed file to its new path.
-    pub fn follow_rename(&mut self, from: &str, to: &str) {
+    pub(super) fn follow_rename(&mut self, from: &str, to: &str) {
         if let Some(seen) = &mut self.remembered.seen
             && let Some(version) = seen.get(from).copied()
         {
@@ -253,7 +253,7 @@ impl Explorer {
     }
 
     /// Queues a command of the window for the next frame.
-    pub fn ask(&mut self, command: FilesCommand) {
+    pub(super) fn ask(&mut self, command: FilesCommand) {
         match command {
             FilesCommand::Find => self.wants_filter = true,
             command => self.queued.push(command),

@@ -27,11 +27,11 @@ impl TestExplorer {
     }
 
     fn update(&mut self) {
-        self.0.with_context(|cx, panes| panes.explorer.update(cx));
+        self.0.with_context(|cx, panes| panes.pane_mut::<Explorer>().update(cx));
     }
 
     fn explorer(&mut self) -> &mut Explorer {
-        &mut self.0.panes.explorer
+        self.0.parts.pane_mut::<Explorer>()
     }
 
     /// Runs commands of the window itself and returns the others.
@@ -43,12 +43,12 @@ impl TestExplorer {
     }
 
     fn perform(&mut self, ask: FilesCommand) -> Vec<Command> {
-        let commands = self.0.with_context(|cx, panes| panes.explorer.perform(ask, cx));
+        let commands = self.0.with_context(|cx, panes| panes.pane_mut::<Explorer>().perform(ask, cx));
         self.done(commands)
     }
 
     fn run_pending(&mut self) -> Vec<Command> {
-        let commands = self.0.with_context(|cx, panes| panes.explorer.run_pending(cx));
+        let commands = self.0.with_context(|cx, panes| panes.pane_mut::<Explorer>().run_pending(cx));
         self.done(commands)
     }
 
@@ -162,8 +162,8 @@ fn the_selection_is_kept_until_a_rename_has_happened() {
 fn the_state_of_a_file_follows_its_rename() {
     let mut bench = sample();
     bench.choose("artifacts/plan.md");
-    let PaneHarness { state, panes, .. } = &mut bench.0;
-    follow_rename("artifacts/plan.md", "plan.md", state, panes);
+    let PaneHarness { state, parts, .. } = &mut bench.0;
+    follow_rename("artifacts/plan.md", "plan.md", state, parts);
     assert_eq!(state.selection.file(), Some("plan.md"));
     bench.with_files(vec![file("agents/ada.md", 2), file("plan.md", 5)]);
     assert!(bench.explorer().selected.contains("plan.md"));

@@ -14,7 +14,7 @@ use crate::view::theme::{LINE, RADIUS, SPACE, TYPE, Theme};
 
 impl Explorer {
     /// Returns the folder under the pointer as drawn last: empty over the rest of the pane, `None` outside the pane.
-    pub fn drop_folder(&self, pointer: Pos2) -> Option<String> {
+    pub(super) fn folder_at(&self, pointer: Pos2) -> Option<String> {
         if !self.is_over(pointer) {
             return None;
         }
@@ -37,7 +37,7 @@ impl Explorer {
     pub(super) fn drop_target(&self, ui: &Ui) -> Option<String> {
         let dragged = self.dragged.as_ref()?;
         let pointer = ui.input(|input| input.pointer.latest_pos())?;
-        let folder = self.drop_folder(pointer).filter(|folder| !folder.is_empty())?;
+        let folder = self.folder_at(pointer).filter(|folder| !folder.is_empty())?;
         dragged.iter().any(|path| folder_of(path) != folder).then_some(folder)
     }
 
@@ -74,7 +74,7 @@ impl Explorer {
             return;
         }
         let pointer = ui.input(|input| input.pointer.latest_pos());
-        let folder = pointer.and_then(|pointer| self.drop_folder(pointer)).filter(|folder| !folder.is_empty());
+        let folder = pointer.and_then(|pointer| self.folder_at(pointer)).filter(|folder| !folder.is_empty());
         let what = match &hanging[..] {
             [one] => text::truncate(one, 40),
             several => texts::files(several.len()),

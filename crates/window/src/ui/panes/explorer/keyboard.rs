@@ -30,13 +30,8 @@ const STEPS: [(Key, KeyMove); 6] = [
 ];
 
 impl Explorer {
-    /// Whether a dialog of the explorer is open.
-    pub fn is_asking(&self) -> bool {
-        self.dialog.is_some()
-    }
-
     /// Whether the explorer handles a window shortcut itself while the widget `focused` has keyboard focus.
-    pub fn takes_key(&self, focused: Option<egui::Id>, command: &str) -> bool {
+    pub(super) fn handles_shortcut(&self, focused: Option<egui::Id>, command: &str) -> bool {
         let in_tree = focused == Some(tree_id());
         match command {
             "window.escape" => in_tree || focused == Some(filter_id()) || self.dialog.is_some(),

@@ -80,7 +80,7 @@ impl Explorer {
     }
 
     /// Returns the targets of file commands: the active row and the selection.
-    pub fn current_targets(&self, room: &RoomModel) -> FileTargets {
+    pub(super) fn current_targets(&self, room: &RoomModel) -> FileTargets {
         self.targets_of(self.active.as_ref(), room)
     }
 

@@ -1,20 +1,28 @@
 //! The explorer: the files of the workspace as a tree, with the status of agents and unseen changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use egui::{Pos2, Rect, Ui};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use self::commands::Pending;
 use self::dialogs::FileDialog;
 use self::status::StatusTracker;
 use self::tree::{RowTarget, Tree, ancestor_folders};
 use crate::ui::Command;
-use crate::ui::commands::{FilesCommand, WindowCommand};
+use crate::ui::commands::file_targets::FileTargets;
+use crate::ui::commands::{FilesCommand, PaneCommand, WindowCommand};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::{Pane, PaneWindow};
+use crate::ui::panes::texts as titles;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
+use crate::view::model::RoomModel;
 use crate::view::theme::SPACE;
 
 mod commands;
@@ -46,7 +54,7 @@ fn filter_id() -> egui::Id {
 }
 
 /// State of the explorer that is saved with the workspace.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
     /// Paths of the collapsed folders.
@@ -103,6 +111,78 @@ pub struct Explorer {
     out: Vec<Command>,
 }
 
+impl Pane for Explorer {
+    fn id(&self) -> &'static str {
+        tab::FILES
+    }
+
+    fn title(&self) -> &'static str {
+        titles::FILES
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace::always_in(DockArea::LeftTop)
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        explorer_ui(ui, cx, self)
+    }
+
+    fn apply(&mut self, command: &PaneCommand, _: &mut PaneWindow<'_>) -> Vec<Command> {
+        if let Some(command) = command.get::<FilesCommand>() {
+            self.ask(command.clone());
+        }
+        Vec::new()
+    }
+
+    fn takes_key(&self, focused: Option<egui::Id>, command: &str) -> bool {
+        self.handles_shortcut(focused, command)
+    }
+
+    fn focus_widget(&self) -> Option<egui::Id> {
+        Some(tree_id())
+    }
+
+    fn is_asking(&self) -> bool {
+        self.dialog.is_some()
+    }
+
+    fn file_targets(&self, room: &RoomModel) -> Option<FileTargets> {
+        Some(self.current_targets(room))
+    }
+
+    fn drop_folder(&self, pointer: Pos2) -> Option<String> {
+        self.folder_at(pointer)
+    }
+
+    fn rename_file(&mut self, from: &str, to: &str) {
+        self.follow_rename(from, to);
+    }
+
+    fn saved(&self) -> Option<Value> {
+        serde_json::to_value(&self.remembered).ok()
+    }
+
+    fn saved_mark(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.remembered.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn restore(&mut self, saved: &Value) -> bool {
+        let remembered = serde_json::from_value(saved.clone());
+        remembered.map(|remembered| self.remembered = remembered).is_ok()
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
+}
+
 /// Draws the explorer and returns the resulting commands.
 pub fn explorer_ui(ui: &mut Ui, cx: &ViewerContext<'_>, explorer: &mut Explorer) -> Vec<Command> {
     widgets::apply_style(ui.style_mut(), cx.theme);
@@ -155,11 +235,15 @@ impl Explorer {
     /// Moves commands for the explorer itself into `requests` and queues all others.
     fn route_commands(&mut self, commands: Vec<Command>, requests: &mut Vec<FilesCommand>) {
         for command in commands {
-            match command {
-                Command::Window(WindowCommand::Files(request)) => requests.push(request),
+            let request = match &command {
+                Command::Window(WindowCommand::Pane(command)) => command.get::<FilesCommand>().cloned(),
+                _ => None,
+            };
+            match request {
+                Some(request) => requests.push(request),
                 // The list is visible already.
-                Command::Show(Tab::Files) => {}
-                command => self.out.push(command),
+                None if command == Command::Show(Tab::FILES) => {}
+                None => self.out.push(command),
             }
         }
     }

@@ -37,7 +37,7 @@ fn sample() -> Vec<FileInfo> {
 fn with(files: Vec<FileInfo>) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.texts.files = Some(Ok(Arc::new(files)));
-    let mut window = stage_pane(state, |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
+    let mut window = stage_pane(state, |ui, cx, panes| explorer_ui(ui, cx, panes.pane_mut::<Explorer>()));
     window.run_steps(3);
     window
 }
@@ -57,7 +57,7 @@ fn press(window: &mut Harness<'static, PaneHarness>, modifiers: Modifiers, key: 
 }
 
 fn explorer_of(window: &Harness<'static, PaneHarness>) -> Explorer {
-    window.state().panes.explorer.clone()
+    window.state().parts.pane::<Explorer>().clone()
 }
 
 fn operations(window: &Harness<'static, PaneHarness>) -> Vec<FileOperation> {
@@ -162,7 +162,7 @@ fn the_focused_tree_has_precedence_for_its_shortcuts() {
     let mut state = UiState::default();
     state.texts.files = Some(Ok(Arc::new(sample())));
     let mut window = stage_keys(state, |ui, stage| {
-        let commands = stage.with_context(|cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
+        let commands = stage.with_context(|cx, panes| explorer_ui(ui, cx, panes.pane_mut::<Explorer>()));
         stage.run(commands);
     });
     window.run_steps(3);
@@ -447,17 +447,18 @@ fn only_instruction_files_can_be_added_as_a_rulebook() {
     window.get_by_label("AGENTS.md").click_secondary();
     window.run_steps(3);
     click(&mut window, "Add to the room as a rulebook");
-    let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), Command::Show(Tab::Room)] =
+    let [Command::Act(RoomAct::Element(ElementCommand::Add { keys }), Some(_)), Command::Show(shown)] =
         &window.state().commands[..]
     else {
         panic!("{:?}", window.state().commands)
     };
+    assert_eq!(*shown, Tab::ROOM);
     assert_eq!((keys["kind"].as_str(), keys["file"].as_str()), (Some("rulebook"), Some("AGENTS.md")));
 }
 
 #[test]
 fn an_empty_explorer_explains_why() {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| explorer_ui(ui, cx, &mut panes.explorer));
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| explorer_ui(ui, cx, panes.pane_mut::<Explorer>()));
     window.run_steps(2);
     window.get_by_label("Loading files…");
     window.state_mut().state.texts.files = Some(Err("the folder may not be read".into()));
@@ -468,7 +469,7 @@ fn an_empty_explorer_explains_why() {
     click(&mut window, "Create file…");
     assert!(explorer_of(&window).dialog.is_some());
     let mut window = explorer();
-    window.state_mut().panes.explorer.filter = "zzz".into();
+    window.state_mut().parts.pane_mut::<Explorer>().filter = "zzz".into();
     window.run_steps(3);
     window.get_by_label("No results");
 }

@@ -112,7 +112,9 @@ mod tests {
         let mut stage = PaneHarness::new(sample_room(), UiState::default());
         stage.state.time.born_ms = 100_000_000;
         let file = deleted_file("old.md", 3);
-        let text = |stage: &mut PaneHarness| stage.with_context(|cx, panes| panes.explorer.deletion_text(&file, cx));
+        let text = |stage: &mut PaneHarness| {
+            stage.with_context(|cx, panes| panes.pane_mut::<Explorer>().deletion_text(&file, cx))
+        };
         assert_eq!(text(&mut stage), "last written yesterday, 00:16");
         assert!(stage.state.texts.has_requests(&FileTextRequest::Versions("old.md".into())));
         let version = |author: &str, number| FileVersion {
@@ -129,8 +131,8 @@ mod tests {
         let draft = EventDraft::of(&FileChange { gone: true, ..FileChange::new("old.md", "ada-1") });
         let time_ms = 100_000_000 - 7_200_000;
         stage.recent.book.push(&EventRecord { seq: Seq(1), tick: 1, time_ms, run: "r".into(), draft });
-        let PaneHarness { room, recent, panes, .. } = &mut stage;
-        panes.explorer.tracker.update(room, recent);
+        let PaneHarness { room, recent, parts, .. } = &mut stage;
+        parts.pane_mut::<Explorer>().tracker.update(room, recent);
         assert_eq!(text(&mut stage), "by Ada, today, 01:46");
     }
 }

@@ -9,7 +9,7 @@ use super::layout::{LayoutRequest, lay_out};
 use super::texts;
 use crate::base::JobControl;
 use crate::ui::commands::job::Job;
-use crate::ui::state::dock::Tab;
+use crate::ui::state::tab;
 
 /// A finished layout.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct FinishedLayout {
 /// The latest requested layout and the newest finished one.
 #[derive(Clone, Debug)]
 pub struct LayoutJobs {
-    /// The pane that shows the layouts, by [`Tab::name`], which owns the jobs.
+    /// The pane that shows the layouts, by its id, which owns the jobs.
     pane: &'static str,
     requested: Option<(Arc<LayoutRequest>, JobControl)>,
     newest: Arc<Mutex<Option<FinishedLayout>>>,
@@ -32,7 +32,7 @@ pub struct LayoutJobs {
 /// The layouts of the agent graph.
 impl Default for LayoutJobs {
     fn default() -> Self {
-        Self::of(Tab::Graph.name())
+        Self::of(tab::GRAPH)
     }
 }
 

@@ -27,8 +27,13 @@ use std::sync::Arc;
 
 use egui::{FocusDirection, Key, Modifiers, Rect, Response, Sense, Ui, UiBuilder, WidgetInfo, WidgetType, vec2};
 
-use crate::ui::commands::{WindowCommand, keys};
+use crate::ui::commands::{GraphCommand, PaneCommand, WindowCommand, keys};
 use crate::ui::context::ViewerContext;
+use crate::ui::panes::pane::{Pane, PaneBackground, PaneWindow};
+use crate::ui::panes::texts as titles;
+use crate::ui::state::dock::Tab;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::{Command, UiState};
@@ -80,6 +85,46 @@ pub struct GraphPane {
     drawn: (usize, usize),
     /// Number of the last frame in which the pane was drawn.
     last_frame: u64,
+}
+
+impl Pane for GraphPane {
+    fn id(&self) -> &'static str {
+        tab::GRAPH
+    }
+
+    fn title(&self) -> &'static str {
+        titles::GRAPH
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace::always_in(DockArea::Middle)
+    }
+
+    fn background(&self) -> PaneBackground {
+        PaneBackground::Edges
+    }
+
+    fn show(&mut self, ui: &mut Ui, cx: &ViewerContext<'_>) -> Vec<Command> {
+        graph_ui(ui, cx, self)
+    }
+
+    fn apply(&mut self, command: &PaneCommand, window: &mut PaneWindow<'_>) -> Vec<Command> {
+        match command.get() {
+            Some(GraphCommand::ShowWorkflow { path, runs }) => self.show_workflow(path.clone(), *runs),
+            Some(GraphCommand::AnswerStep { path }) => self.answer_step(path.clone()),
+            None => return Vec::new(),
+        }
+        window.ui.dock.show(&Tab::GRAPH, |_| true);
+        Vec::new()
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
 }
 
 /// Draws the graph pane.

@@ -15,7 +15,7 @@ use crate::view::art::Art;
 use crate::view::work::PieceView;
 
 fn window(log: TestLog) -> Harness<'static, PaneHarness> {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
+    let mut window = stage_pane(UiState::default(), |ui, cx, panes| graph_ui(ui, cx, panes.pane_mut::<GraphPane>()));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window.state_mut().recent.book = log.book;
     run_until_laid_out(&mut window);
@@ -26,7 +26,7 @@ fn window(log: TestLog) -> Harness<'static, PaneHarness> {
 fn run_until_laid_out(window: &mut Harness<'static, PaneHarness>) {
     window.run_steps(2);
     loop {
-        let pane = &window.state().panes.graph;
+        let pane = window.state().parts.pane::<GraphPane>();
         let is_applied = |applied_request: &Arc<LayoutRequest>| {
             pane.layouts.requested().is_some_and(|requested| Arc::ptr_eq(requested, applied_request))
         };
@@ -44,7 +44,7 @@ fn click(window: &mut Harness<'static, PaneHarness>, label: &str) {
 }
 
 fn pane<'a>(window: &'a Harness<'static, PaneHarness>) -> &'a GraphPane {
-    &window.state().panes.graph
+    window.state().parts.pane::<GraphPane>()
 }
 
 fn press(window: &mut Harness<'static, PaneHarness>, key: Key) {
@@ -372,7 +372,7 @@ fn in_a_large_graph_only_visible_cards_are_drawn() {
     log.end_work(lead, WorkOutcome::Completed, 1);
     assert!(log.book.count() > 90_000);
     let mut window = window(log);
-    while window.state().panes.graph.model.agents.len() < 1_002 {
+    while window.state().parts.pane::<GraphPane>().model.agents.len() < 1_002 {
         window.step();
     }
     run_until_laid_out(&mut window);
@@ -384,7 +384,7 @@ fn in_a_large_graph_only_visible_cards_are_drawn() {
     assert!(pane(&window).view.is_free, "the minimap moves the view");
     // At a legible zoom only a few cards fit on screen, and processed records are not visited again.
     let middle = pane(&window).view.middle;
-    let view = &mut window.state_mut().panes.graph.view;
+    let view = &mut window.state_mut().parts.pane_mut::<GraphPane>().view;
     (view.zoom, view.middle, view.is_free) = (1.0, middle + vec2(60.0, 0.0), true);
     window.run_steps(3);
     let pane = pane(&window);

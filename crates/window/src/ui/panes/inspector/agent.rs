@@ -155,7 +155,7 @@ fn actions(ui: &mut Ui, agent: &AgentView, theme: &Theme, commands: &mut Vec<Com
 
 /// Whether the inspector is high enough for an approval card.
 pub fn has_room_for_question(cx: &ViewerContext<'_>) -> bool {
-    cx.ui.dock.rect(&Tab::Inspector).is_none_or(|rect| rect.height() >= CARD_PANE_POINTS)
+    cx.ui.dock.rect(&Tab::INSPECTOR).is_none_or(|rect| rect.height() >= CARD_PANE_POINTS)
 }
 
 /// Draws the pending approval, the model usage, and the field for the next task.

@@ -35,7 +35,7 @@ pub(super) fn memory_ui(
     let all = ui.button(texts::OPEN_KNOWLEDGE);
     all.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, texts::OPEN_KNOWLEDGE_PANE));
     if all.clicked() {
-        commands.push(Command::Show(Tab::Pane(knowledge::WORD.to_owned())));
+        commands.push(Command::Show(Tab::named(knowledge::WORD)));
     }
     ui.add_space(SPACE[1]);
     recalled_ui(ui, cx, agent_log.and_then(|agent_log| agent_log.last_recalled.as_ref()));

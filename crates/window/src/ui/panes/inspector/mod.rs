@@ -32,8 +32,11 @@ use self::past_sessions::PastSessionsPane;
 use crate::ui::Command;
 use crate::ui::context::ViewerContext;
 use crate::ui::menus::command_tip;
-use crate::ui::panes::event_log::{EventLogPane, event_tail_ui};
+use crate::ui::panes::pane::{Pane, PaneFrame, Panes};
+use crate::ui::panes::texts as titles;
 use crate::ui::state::dock::Tab;
+use crate::ui::state::dock_place::{DockArea, DockPlace};
+use crate::ui::state::tab;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::ui::widgets::text_format;
@@ -57,15 +60,40 @@ pub struct Inspector {
     drafts: BTreeMap<String, String>,
 }
 
-impl Inspector {
-    /// Discards unsaved texts when another room is opened.
-    pub fn forget_room(&mut self) {
+impl Pane for Inspector {
+    fn id(&self) -> &'static str {
+        tab::INSPECTOR
+    }
+
+    fn title(&self) -> &'static str {
+        titles::INSPECTOR
+    }
+
+    fn place(&self) -> DockPlace {
+        DockPlace { follows_selection: true, ..DockPlace::always_in(DockArea::Right) }
+    }
+
+    fn show_tab(&mut self, ui: &mut Ui, _: Option<&str>, frame: &mut PaneFrame<'_, '_>) -> Vec<Command> {
+        let PaneFrame { room, draw, others, .. } = frame;
+        inspector_ui(ui, &draw.at(room), self, others)
+    }
+
+    /// Discards unsaved texts.
+    fn forget_room(&mut self) {
         self.drafts.clear();
+    }
+
+    fn forget_workspace(&mut self) {
+        *self = Self::default();
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
     }
 }
 
 /// Draws the inspector; the newest records of the log if nothing is selected.
-pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, log: &mut EventLogPane) -> Vec<Command> {
+pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, others: &mut Panes) -> Vec<Command> {
     let ViewerContext { room, theme, .. } = *cx;
     widgets::apply_style(ui.style_mut(), theme);
     let mut commands = Vec::new();
@@ -77,10 +105,10 @@ pub fn inspector_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut Inspector, l
         [] => match cx.ui.selection.file() {
             Some(path) => file::file_card(ui, cx, path, pane, &mut commands),
             // The log is visible already.
-            None if cx.ui.dock.is_visible(&Tab::Log) => {
+            None if cx.ui.dock.is_visible(&Tab::LOG) => {
                 widgets::empty(ui, Icon::Agent, texts::NOTHING_IS_SELECTED, texts::SELECT_SOMETHING, theme);
             }
-            None => commands.extend(event_tail_ui(ui, cx, log)),
+            None => commands.extend(others.show_in_short(tab::LOG, ui, cx)),
         },
         [RoomObject::Agent(id)] => match room.agent(id) {
             Some(agent) => agent::agent_card(ui, cx, agent, pane, &mut commands),

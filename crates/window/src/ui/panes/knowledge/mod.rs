@@ -88,10 +88,8 @@ impl Pane for KnowledgePane {
 
     fn commands(&self) -> Vec<CommandInfo> {
         vec![
-            CommandInfo::new("knowledge.show", texts::SHOW_KNOWLEDGE, |_| {
-                vec![Command::Show(Tab::Pane(WORD.to_owned()))]
-            })
-            .menus(&[(Menu::Panes, texts::KNOWLEDGE)]),
+            CommandInfo::new("knowledge.show", texts::SHOW_KNOWLEDGE, |_| vec![Command::Show(Tab::named(WORD))])
+                .menus(&[(Menu::Panes, texts::KNOWLEDGE)]),
         ]
     }
 

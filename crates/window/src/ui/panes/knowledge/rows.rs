@@ -8,6 +8,7 @@ use crate::base::calendar::stamp;
 use crate::base::text::{one_line, truncate};
 use crate::knowledge::{Memory, Owner};
 use crate::ui::Command;
+use crate::ui::commands::ConversationsCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::state::memories::MemoryRow;
 use crate::ui::widgets::text_format;
@@ -101,7 +102,7 @@ impl KnowledgePane {
             if let Some(session) = memory.source.session.as_ref().filter(|session| session.starts_with("conversation-"))
                 && button(ui, texts::SHOW_CONVERSATION)
             {
-                commands.push(crate::ui::commands::WindowCommand::ShowConversation(session.clone()).into());
+                commands.push(ConversationsCommand::ShowConversation(session.clone()).into());
             }
             if let Some(path) = session_file(memory, cx)
                 && button(ui, texts::SHOW_SESSION)

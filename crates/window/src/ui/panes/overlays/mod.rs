@@ -46,7 +46,7 @@ pub fn overlays_ui(ui: &mut Ui, cx: &ViewerContext<'_>, overlays: &mut Overlays)
     let mut commands = Vec::new();
     let mut closed = false;
     let view = cx.ui.view.camera.viewport;
-    let is_seen = cx.ui.dock.is_visible(&Tab::Room) && ui.ctx().content_rect().contains_rect(view);
+    let is_seen = cx.ui.dock.is_visible(&Tab::ROOM) && ui.ctx().content_rect().contains_rect(view);
     let area = if is_seen { view } else { ui.ctx().content_rect() };
     let camera = &cx.ui.view.camera;
     let thing = egui::Rect::from_center_size(camera.to_screen(element.position), THING_UNITS * camera.zoom);

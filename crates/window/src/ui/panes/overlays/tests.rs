@@ -57,7 +57,7 @@ fn a_text_is_saved_and_can_be_undone() {
     let expected = Command::Act(set_text("rules", "# Be kind, always"), Some(set_text("rules", "# Be kind")));
     assert_eq!(window.state().commands, [expected]);
     set_content(&mut window, 0, ContentView::Text("# Be kind, always".into()));
-    assert!(window.state().panes.overlays.drafts.is_empty(), "a saved text is no draft");
+    assert!(window.state().parts.overlays.drafts.is_empty(), "a saved text is no draft");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_draft_is_kept_when_its_overlay_closes() {
     window.state_mut().state.front.open_element("news".into());
     window.run_steps(3);
     assert!(window.query_by_label("Not saved yet").is_some());
-    assert_eq!(window.state().panes.overlays.drafts["text of news"], "All is well!");
+    assert_eq!(window.state().parts.overlays.drafts["text of news"], "All is well!");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_change_by_someone_else_is_reported_with_a_choice() {
         click(&mut window, "Save");
         assert!(window.state().commands.is_empty(), "no text is overwritten without asking");
         click(&mut window, choice);
-        assert_eq!(window.state().panes.overlays.drafts.get("text of news").map(String::as_str), draft, "{choice}");
+        assert_eq!(window.state().parts.overlays.drafts.get("text of news").map(String::as_str), draft, "{choice}");
         click(&mut window, "Save");
         assert_eq!(!window.state().commands.is_empty(), saves, "{choice}");
     }
@@ -90,7 +90,7 @@ fn a_change_by_someone_else_is_reported_with_a_choice() {
 
 #[test]
 fn a_draft_is_merged_and_conflicts_are_resolved_by_the_user() {
-    let draft = |window: &Harness<'_, PaneHarness>| window.state().panes.overlays.drafts.get("text of news").cloned();
+    let draft = |window: &Harness<'_, PaneHarness>| window.state().parts.overlays.drafts.get("text of news").cloned();
     let mut window = opened("news");
     set_content(&mut window, 1, ContentView::Text("Tea\nat four\nas ever".into()));
     write(&mut window, "Text", "!");
@@ -211,7 +211,7 @@ fn mail_can_be_read_closed_discarded_and_sent() {
     .into();
     assert_eq!(commands[2], Command::Act(edit(&post, sent), None));
     for name in ["subject for post", "letter for post"] {
-        assert_eq!(window.state().panes.overlays.drafts[name], "", "the form is empty again");
+        assert_eq!(window.state().parts.overlays.drafts[name], "", "the form is empty again");
     }
 }
 

@@ -6,8 +6,9 @@ use super::story_model::Step;
 use super::texts;
 use crate::base::Seq;
 use crate::ui::Command;
+use crate::ui::commands::LogCommand;
 use crate::ui::context::ViewerContext;
-use crate::ui::panes::event_log::{EventLogPane, cause_chain};
+use crate::ui::panes::event_log::cause_chain;
 use crate::ui::state::dock::Tab;
 use crate::ui::widgets;
 use crate::view::dates::simulated;
@@ -20,14 +21,7 @@ const MAX_CAUSES: usize = 4;
 const MAX_NAMES: usize = 8;
 
 /// Draws the card.
-pub(super) fn card_ui(
-    ui: &mut Ui,
-    cx: &ViewerContext<'_>,
-    step: &Step,
-    names: &Names,
-    log: &mut EventLogPane,
-    commands: &mut Vec<Command>,
-) {
+pub(super) fn card_ui(ui: &mut Ui, cx: &ViewerContext<'_>, step: &Step, names: &Names, commands: &mut Vec<Command>) {
     let (theme, book, row) = (cx.theme, &cx.recent.book, &step.row);
     widgets::apply_style(ui.style_mut(), theme);
     ui.set_width(MENU[2]);
@@ -46,7 +40,7 @@ pub(super) fn card_ui(
         let link = ui.add(egui::Button::new(text).frame(false).wrap());
         widgets::name(&link, texts::because_of_record(cause.seq, &cause.text));
         if link.on_hover_text(texts::SHOW_CAUSE_TIP).clicked() {
-            show_record(ui, cause.seq, log, commands);
+            show_record(ui, cause.seq, commands);
         }
     }
     if causes.is_empty() {
@@ -55,7 +49,7 @@ pub(super) fn card_ui(
     ui.add_space(SPACE[0]);
     ui.horizontal_wrapped(|ui| {
         if ui.button(texts::SHOW_IN_THE_LOG).clicked() {
-            show_record(ui, row.seq, log, commands);
+            show_record(ui, row.seq, commands);
         }
         if let Some(path) = &row.path
             && ui.button(texts::SHOW_FILE).on_hover_text(&**path).clicked()
@@ -67,11 +61,8 @@ pub(super) fn card_ui(
 }
 
 /// Shows a record in the log of the current run.
-fn show_record(ui: &Ui, seq: Seq, log: &mut EventLogPane, commands: &mut Vec<Command>) {
-    if log.shown_run.take().is_some() {
-        commands.push(Command::ShowRun(None));
-    }
-    log.chosen = Some(seq);
-    commands.push(Command::Show(Tab::Log));
+fn show_record(ui: &Ui, seq: Seq, commands: &mut Vec<Command>) {
+    commands.push(LogCommand::ShowRecord(seq).into());
+    commands.push(Command::Show(Tab::LOG));
     ui.close();
 }

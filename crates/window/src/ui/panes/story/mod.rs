@@ -25,7 +25,7 @@ use crate::ui::Command;
 use crate::ui::commands::WindowCommand;
 use crate::ui::context::ViewerContext;
 use crate::ui::menus::{self, command_tip};
-use crate::ui::panes::event_log::{self, EventLogPane};
+use crate::ui::panes::event_log;
 use crate::ui::widgets;
 use crate::ui::widgets::icons::Icon;
 use crate::view::event_text::{Names, learn_room};
@@ -119,7 +119,7 @@ pub fn above_strip(ui: &mut Ui, cx: &ViewerContext<'_>) -> Ui {
 }
 
 /// Draws the strip along the lower edge of the room.
-pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane, log: &mut EventLogPane) -> Vec<Command> {
+pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane) -> Vec<Command> {
     let is_folded = cx.ui.view.is_story_folded;
     let mut commands = Vec::new();
     if pane.update(cx) {
@@ -132,7 +132,7 @@ pub fn story_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane, log: 
         ui.horizontal_centered(|ui| {
             fold_ui(ui, cx, is_folded, &mut commands);
             if !is_folded {
-                entries_ui(ui, cx, pane, log, &mut commands);
+                entries_ui(ui, cx, pane, &mut commands);
             }
         });
     });
@@ -157,13 +157,7 @@ fn fold_ui(ui: &mut Ui, cx: &ViewerContext<'_>, is_folded: bool, commands: &mut 
     }
 }
 
-fn entries_ui(
-    ui: &mut Ui,
-    cx: &ViewerContext<'_>,
-    pane: &mut StoryPane,
-    log: &mut EventLogPane,
-    commands: &mut Vec<Command>,
-) {
+fn entries_ui(ui: &mut Ui, cx: &ViewerContext<'_>, pane: &mut StoryPane, commands: &mut Vec<Command>) {
     if pane.story.storylines().len() == 0 {
         ui.label(widgets::small(texts::NO_EVENTS, cx.theme));
         return;
@@ -186,7 +180,7 @@ fn entries_ui(
                     let words = words(step, &story.names, &mut before);
                     let response = entry_ui(ui, cx, step, &words.words, faces);
                     cached_words.insert(step.first, words);
-                    handle_response(&response, cx, step, (&story.names, log), commands);
+                    handle_response(&response, cx, step, &story.names, commands);
                 }
             }
         });
@@ -199,7 +193,7 @@ fn handle_response(
     response: &Response,
     cx: &ViewerContext<'_>,
     step: &Step,
-    (names, log): (&Names, &mut EventLogPane),
+    names: &Names,
     commands: &mut Vec<Command>,
 ) {
     if response.clicked()
@@ -209,7 +203,7 @@ fn handle_response(
     }
     let popup = Popup::menu(response).close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let popup = popup.frame(widgets::window(cx.theme)).layout(Layout::top_down(Align::Min));
-    popup.show(|ui| card::card_ui(ui, cx, step, names, log, commands));
+    popup.show(|ui| card::card_ui(ui, cx, step, names, commands));
 }
 
 fn is_here(cx: &ViewerContext<'_>, place: &RoomObject) -> bool {

@@ -12,6 +12,8 @@ use crate::log::events::{
 };
 use crate::log::{Event, EventDraft, EventRecord};
 use crate::ui::UiState;
+use crate::ui::panes::event_log::EventLogPane;
+use crate::ui::panes::room::RoomPane;
 use crate::ui::state::dock::Tab;
 use crate::ui::testing::{PaneHarness, agent, stage_pane};
 use crate::view::event_list::{EventList, EventRow};
@@ -233,7 +235,8 @@ fn every_record_is_read_once_within_the_budget() {
 }
 
 fn strip(lines: Vec<Line>) -> Harness<'static, PaneHarness> {
-    let mut window = stage_pane(UiState::default(), |ui, cx, panes| story_ui(ui, cx, &mut panes.story, &mut panes.log));
+    let mut window =
+        stage_pane(UiState::default(), |ui, cx, panes| story_ui(ui, cx, &mut panes.pane_mut::<RoomPane>().story));
     window.set_size(egui::vec2(1400.0, 500.0));
     window.state_mut().recent.book = book_of(lines);
     window.run_steps(4);
@@ -254,8 +257,8 @@ fn an_entry_links_to_its_place_and_cause() {
     assert_eq!(*window.state().state.selection.things(), [RoomObject::Element("rules".into())].into());
     window.get_by_label("Caused by record 1: You wrote rules").click();
     window.run_steps(3);
-    assert_eq!(window.state().panes.log.chosen, Some(Seq(1)));
-    assert_eq!(window.state().commands, [Command::Show(Tab::Log)]);
+    assert_eq!(window.state().parts.pane::<EventLogPane>().chosen, Some(Seq(1)));
+    assert_eq!(window.state().commands, [Command::Show(Tab::LOG)]);
 }
 
 #[test]
@@ -281,7 +284,8 @@ fn unchanged_steps_reuse_their_text() {
     let words = |window: &Harness<'static, PaneHarness>| {
         window
             .state()
-            .panes
+            .parts
+            .pane::<RoomPane>()
             .story
             .cached_words
             .values()
@@ -321,7 +325,7 @@ fn the_strip_stays_bounded_with_ten_thousand_agents() {
     for slice in records.chunks(SLICE) {
         slice.iter().for_each(|row| window.state_mut().recent.book.push_row(row.clone()));
         window.step();
-        let StoryPane { story, cached_words, faces } = &window.state().panes.story;
+        let StoryPane { story, cached_words, faces } = &window.state().parts.pane::<RoomPane>().story;
         assert!(story.storylines().len() <= story_model::MAX_STORYLINES);
         let steps: Vec<&Step> = story.storylines().flat_map(|storyline| &storyline.steps).collect();
         assert!(steps.iter().all(|step| step.actors.len() <= story_model::MAX_ACTORS));

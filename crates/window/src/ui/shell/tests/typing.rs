@@ -148,13 +148,13 @@ const PLACES: [(&str, Prepare); 15] = [
     ("the message board", |window| window.state.front.open_element("news".into())),
     ("the pinboard", |window| window.state.front.open_element("ideas".into())),
     ("the inbox", |window| window.state.front.open_element("post".into())),
-    ("the conversations", |window| window.state.dock.show(&Tab::Talks, |_| true)),
-    ("the log", |window| window.state.dock.show(&Tab::Log, |_| true)),
+    ("the conversations", |window| window.state.dock.show(&Tab::TALKS, |_| true)),
+    ("the log", |window| window.state.dock.show(&Tab::LOG, |_| true)),
     ("the knowledge", with_a_memory),
-    ("the blackboard", |window| window.state.dock.show(&Tab::Pane("blackboard".into()), |_| true)),
+    ("the blackboard", |window| window.state.dock.show(&Tab::named("blackboard"), |_| true)),
     ("a file", |window| {
         window.state.texts.texts.insert("agents/ada.md".into(), Ok(Some(TextRead::new("You are Ada.".to_owned()))));
-        window.state.dock.show(&Tab::File("agents/ada.md".into()), |_| true);
+        window.state.dock.show(&Tab::file("agents/ada.md"), |_| true);
     }),
     ("the settings", |window| window.state.front.open(FrontPanel::Settings)),
     ("the palette", |window| window.state.front.open(FrontPanel::Palette)),
@@ -219,7 +219,7 @@ proptest! {
 #[test]
 fn a_click_that_misses_a_field_makes_no_key_a_decision() {
     let window = busy_window(|_| {});
-    let room = window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let room = window.state().state.dock.rect(&Tab::ROOM).expect("it is seen");
     let card = lowest(&window, "Approval for Ada").rect();
     let points = (0..9).flat_map(|x| (0..7).map(move |y| Pos2::new(20.0 + 155.0 * x as f32, 20.0 + 140.0 * y as f32)));
     let mut tried = 0;
@@ -277,7 +277,7 @@ fn keys_answer_in_the_room_once_it_was_clicked_or_got_its_own_key_but_not_after_
             click_at(&mut window, place);
             press(&mut window, Key::R, Modifiers::COMMAND | Modifiers::SHIFT);
         } else {
-            let rect = window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+            let rect = window.state().state.dock.rect(&Tab::ROOM).expect("it is seen");
             click_at(&mut window, rect.left_top() + egui::vec2(12.0, 60.0));
         }
         window.run_steps(40);
@@ -296,13 +296,13 @@ fn keys_answer_in_the_room_once_it_was_clicked_or_got_its_own_key_but_not_after_
 #[test]
 fn keys_decide_nothing_once_what_was_chosen_is_gone() {
     let mut window = busy_window(|_| {});
-    let rect = window.state().state.dock.rect(&Tab::Room).expect("it is seen");
+    let rect = window.state().state.dock.rect(&Tab::ROOM).expect("it is seen");
     click_at(&mut window, rect.left_top() + egui::vec2(12.0, 60.0));
-    window.state_mut().state.dock.show(&Tab::Graph, |_| true);
+    window.state_mut().state.dock.show(&Tab::GRAPH, |_| true);
     window.run_steps(40);
     press(&mut window, Key::A, Modifiers::NONE);
     press(&mut window, Key::Delete, Modifiers::NONE);
-    window.state_mut().state.dock.show(&Tab::Room, |_| true);
+    window.state_mut().state.dock.show(&Tab::ROOM, |_| true);
     window.run_steps(40);
     press(&mut window, Key::R, Modifiers::NONE);
     press(&mut window, Key::Delete, Modifiers::NONE);
@@ -335,7 +335,7 @@ fn with_a_memory(window: &mut WholeWindow) {
     window.state.texts.files = Some(Ok(Arc::new(vec![file])));
     let text = TextRead::new("- The office closes at six. <!-- k-1 kind=fact -->\n");
     window.state.texts.texts.insert(path.to_owned(), Ok(Some(text)));
-    window.state.dock.show(&Tab::Pane("knowledge".into()), |_| true);
+    window.state.dock.show(&Tab::named("knowledge"), |_| true);
 }
 
 #[test]

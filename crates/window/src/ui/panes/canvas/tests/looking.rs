@@ -69,7 +69,7 @@ fn overlapping_agents_can_be_clicked_one_by_one() {
     }
     let both = window.screen(2.0, -40.0);
     window.rest(both, 30);
-    let apart = window.0.state().panes.canvas.clone().spread;
+    let apart = window.0.state().parts.pane::<RoomPane>().canvas.clone().spread;
     let mut shown = window.room().clone();
     apart.apply(&mut shown);
     for agent in &shown.agents {
@@ -80,7 +80,7 @@ fn overlapping_agents_can_be_clicked_one_by_one() {
     let floor = window.screen(-300.0, -190.0);
     window.rest(floor, 30);
     let mut shown = window.room().clone();
-    window.0.state().panes.canvas.spread.clone().apply(&mut shown);
+    window.0.state().parts.pane::<RoomPane>().canvas.spread.clone().apply(&mut shown);
     assert_eq!(shown.agents[0].position, Vec2::new(0.0, -60.0), "they go back");
 }
 

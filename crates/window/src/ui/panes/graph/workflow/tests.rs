@@ -9,7 +9,7 @@ use super::*;
 use crate::base::RunTag;
 use crate::orchestration::workflow::{RunKey, StepStatus};
 use crate::ui::UiState;
-use crate::ui::panes::graph::graph_ui;
+use crate::ui::panes::graph::{GraphPane, graph_ui};
 use crate::ui::testing::{PaneHarness, pane_of, sample_room};
 use crate::view::workflows::{StepView, WorkflowsView};
 
@@ -40,8 +40,8 @@ fn stage(run: Option<RunView>) -> Harness<'static, PaneHarness> {
     };
     room.workflows = WorkflowsView { files: vec![file].into(), runs: run.into_iter().map(Arc::new).collect() }.into();
     let mut stage = PaneHarness::new(room, UiState::default());
-    stage.panes.graph.show_workflow(None, false);
-    let window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, &mut panes.graph));
+    stage.parts.pane_mut::<GraphPane>().show_workflow(None, false);
+    let window = pane_of(stage, |ui, cx, panes| graph_ui(ui, cx, panes.pane_mut::<GraphPane>()));
     window.ctx.all_styles_mut(|style| style.animation_time = 0.0);
     window
 }
@@ -259,7 +259,7 @@ fn the_layer_can_be_chosen_and_runs_requested_elsewhere_start_here() {
     window.get_by_label("Agents").click();
     window.run();
     assert!(window.query_by_label("Run workflow").is_none());
-    window.state_mut().panes.graph.show_workflow(Some(PATH.into()), true);
+    window.state_mut().parts.pane_mut::<GraphPane>().show_workflow(Some(PATH.into()), true);
     window.run();
     assert!(window.query_by_label("Run with these values").is_some(), "it asks for the variables");
     assert!(sent_commands(&window).is_empty());

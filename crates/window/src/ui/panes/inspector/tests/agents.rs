@@ -93,14 +93,14 @@ fn only_visible_lines_of_a_long_chat_are_laid_out() {
     let chat = ChatView { lines: lines(&messages, |_| None, &[]).into(), ..ChatView::default() };
     detail(&mut window, |detail| detail.chat = Some(chat));
     window.run_steps(3);
-    let drawn = window.state().panes.inspector.chat.drawn;
+    let drawn = window.state().parts.pane::<Inspector>().chat.drawn;
     assert!((3..40).contains(&drawn), "{drawn} lines were laid out");
     assert!(is_shown(&window, "Word 4999."), "the newest is visible");
     for _ in 0..3 {
         window.get_by_label("Earlier messages").click_accesskit();
         window.run_steps(3);
     }
-    let drawn = window.state().panes.inspector.chat.drawn;
+    let drawn = window.state().parts.pane::<Inspector>().chat.drawn;
     assert!(drawn < 260, "{drawn} lines were laid out");
 }
 
@@ -277,7 +277,7 @@ fn only_visible_rows_are_drawn() {
     window.state_mut().room.agents.extend((2..1_000).map(|key| crate::ui::testing::agent(key, "other", "Other")));
     click(&mut window, "Prompts of the agent");
     window.run_steps(8);
-    let pane = &window.state().panes.inspector;
+    let pane = window.state().parts.pane::<Inspector>();
     assert!((5..60).contains(&pane.calls.drawn), "{} calls were drawn", pane.calls.drawn);
     assert_eq!(pane.log_index.agent("ada-1").map(|trail| trail.calls.len()), Some(1_000));
 }

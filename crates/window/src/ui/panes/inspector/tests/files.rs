@@ -30,7 +30,7 @@ fn inspect_file(is_there: bool) -> Harness<'static, PaneHarness> {
     for (number, text) in [(1, "# Plan\n"), (2, "# Plan\nblue\n"), (3, "# Plan\nred\n")] {
         library.version_texts.insert((PATH.into(), number), Ok(Some(text.into())));
     }
-    let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
+    let mut window = stage_pane(state, draw_inspector);
     window.run_steps(3);
     window
 }
@@ -84,12 +84,12 @@ fn a_version_is_restored_once_and_the_result_is_shown() {
     click(&mut window, "Restore version 2");
     click(&mut window, "Restore version 2");
     assert_eq!(restored(&window), [FileOperation::Restore { path: PATH.into(), version: 2 }]);
-    let key = window.state().panes.inspector.file.operation.clone().unwrap();
+    let key = window.state().parts.pane::<Inspector>().file.operation.clone().unwrap();
     window.state_mut().recent.record_file_outcomes([(key, Err("the disk is full".to_owned()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restore failed: the disk is full"));
     click(&mut window, "Restore version 2");
-    let key = window.state().panes.inspector.file.operation.clone().unwrap();
+    let key = window.state().parts.pane::<Inspector>().file.operation.clone().unwrap();
     window.state_mut().recent.record_file_outcomes([(key, Ok(()))]);
     window.run_steps(3);
     assert!(is_shown(&window, "Restored as a new version."));
@@ -138,7 +138,7 @@ fn only_visible_versions_are_drawn() {
         .versions
         .insert(PATH.into(), Ok(Arc::new((1..=5_000).rev().map(|number| version(number, "ada-1")).collect())));
     window.run_steps(3);
-    let drawn = window.state().panes.inspector.file.drawn;
+    let drawn = window.state().parts.pane::<Inspector>().file.drawn;
     assert!((3..20).contains(&drawn), "{drawn} versions were drawn");
 }
 

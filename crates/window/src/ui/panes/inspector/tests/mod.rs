@@ -10,13 +10,13 @@ use crate::element::ElementCommand;
 use crate::simulation::TaskCommand;
 use crate::ui::UiState;
 use crate::ui::commands::RoomAct;
-use crate::ui::testing::{PaneHarness, stage_pane};
+use crate::ui::testing::{PaneHarness, draw_inspector, stage_pane};
 use crate::ui::testing_keyboard::{are_as_read, controls_have_names, tab_stops};
 
 fn inspect(things: &[RoomObject]) -> Harness<'static, PaneHarness> {
     let mut state = UiState::default();
     state.selection.select(things.iter().cloned());
-    let mut window = stage_pane(state, |ui, cx, panes| inspector_ui(ui, cx, &mut panes.inspector, &mut panes.log));
+    let mut window = stage_pane(state, draw_inspector);
     window.run_steps(3);
     window
 }
@@ -69,7 +69,7 @@ fn tab_follows_the_reading_order_and_every_stop_has_a_name() {
 fn the_newest_events_are_not_shown_beside_the_log() {
     let mut window = inspect(&[]);
     assert!(window.query_by_label("Whole log").is_some());
-    window.state_mut().state.dock.show(&Tab::Log, |_| false);
+    window.state_mut().state.dock.show(&Tab::LOG, |_| false);
     window.run_steps(3);
     assert!(window.query_by_label("Whole log").is_none(), "the log itself is visible");
 }
@@ -96,7 +96,7 @@ fn a_task_is_given_as_typed() {
     click(&mut window, "Give task");
     let task = TaskCommand { agent: "ada-1".into(), text: "Water the plants".into() };
     assert_eq!(window.state().commands, [Command::Act(RoomAct::Task(task), None)]);
-    assert_eq!(window.state().panes.inspector.drafts["task of ada-1"], "");
+    assert_eq!(window.state().parts.pane::<Inspector>().drafts["task of ada-1"], "");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::{Board, BoardOutput, card};
 use crate::element::TaskAct;
 use crate::ui::Command;
 use crate::ui::approval_card::{CardSize, approval_card};
-use crate::ui::commands::WindowCommand;
+use crate::ui::commands::{GraphCommand, WindowCommand};
 use crate::ui::panes::overlays::texts;
 use crate::ui::texts::YOU;
 use crate::ui::widgets;
@@ -288,7 +288,7 @@ fn question_ui(ui: &mut Ui, board: &Board<'_>, index: usize, output: &mut BoardO
             && !Column::of(task).is_closed()
             && widgets::primary(ui, true, texts::ANSWER_IN_WORKFLOW, board.theme).clicked()
         {
-            output.commands.push(WindowCommand::ShowWorkflow { path: None, runs: false }.into());
+            output.commands.push(GraphCommand::ShowWorkflow { path: None, runs: false }.into());
         }
         if let Some(path) = &board.element.file
             && ui.button(texts::OPEN_IN_EDITOR).clicked()
