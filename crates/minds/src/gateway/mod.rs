@@ -233,7 +233,7 @@ pub fn plugin(app: &mut App) {
             dispatch::receive,
             worker_events::collect::<dispatch::ModelReplies>,
             dispatch::report_surroundings.run_if(worker_events::is_live),
-            trust_following::collect,
+            trust_following::collect.run_if(worker_events::is_live),
             (
                 worker_events::collect::<McpCalls>,
                 worker_events::collect::<AttributesPutBack>,
@@ -280,7 +280,7 @@ pub fn plugin(app: &mut App) {
             slack_systems::dispatch,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
-            trust_following::follow,
+            trust_following::follow.run_if(worker_events::is_live),
             dispatch::count_exchanges,
         )
             .chain()

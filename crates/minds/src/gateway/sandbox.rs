@@ -10,8 +10,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
+use std::time::Duration;
 
 use super::supervisor::TRY_NAMESPACES;
+use crate::base::Problem;
 
 /// The argument that starts this program as the supervisor of another.
 pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
@@ -98,6 +100,8 @@ pub struct Confinement {
     bubblewrap: PathBuf,
     /// Whether programs get namespaces of their own under Landlock.
     namespaces: bool,
+    /// Why it is not known whether a better one works: it could not be tried out at this moment.
+    untried: Option<String>,
     /// The path of this program, if it can be the supervisor of others.
     watcher: Option<PathBuf>,
 }
@@ -123,6 +127,7 @@ impl Confinement {
             reason: None,
             bubblewrap: PathBuf::new(),
             namespaces: false,
+            untried: None,
             watcher: watcher(),
         });
         &NONE
@@ -131,15 +136,39 @@ impl Confinement {
     /// Detects the kind of sandbox that a person wants, or the best one if that is empty.
     fn find(wanted: &str) -> Self {
         let (watcher, bubblewrap) = (watcher(), in_path("bwrap"));
-        let works = |level: Level| match (level, &watcher) {
-            (Level::None, _) => true,
-            (_, None) => false,
-            (Level::Bubblewrap, _) => bubblewrap.as_deref().is_some_and(bubblewrap_works),
-            (Level::Landlock, _) => landlock_works(),
+        let mut untried = None;
+        let mut works = |tried: Result<(), TrialFailure>| match tried {
+            Ok(()) => true,
+            Err(failure) => {
+                if failure.may_pass {
+                    untried.get_or_insert(failure.why);
+                }
+                false
+            }
         };
-        let (level, reason) = choose(wanted, works, bubblewrap.is_some());
-        let namespaces = level == Level::Landlock && watcher.as_deref().is_some_and(namespaces_work);
-        Self { level, reason, bubblewrap: bubblewrap.unwrap_or_default(), namespaces, watcher }
+        let (level, reason) = choose(
+            wanted,
+            |level| match (level, &watcher) {
+                (Level::None, _) => true,
+                (_, None) => false,
+                (Level::Bubblewrap, _) => {
+                    bubblewrap.as_deref().is_some_and(|program| works(try_out(|| bubblewrap_trial(program))))
+                }
+                (Level::Landlock, _) => landlock_works(),
+            },
+            bubblewrap.is_some(),
+        );
+        let watcher_of_landlock = watcher.as_deref().filter(|_| level == Level::Landlock);
+        let namespaces = watcher_of_landlock.is_some_and(|watcher| works(try_out(|| namespaces_trial(watcher))));
+        Self { level, reason, bubblewrap: bubblewrap.unwrap_or_default(), namespaces, untried, watcher }
+    }
+
+    /// Returns what a person has to know if a better sandbox could not be tried out, so that it is not used although it
+    /// may work here.
+    pub fn problem(&self) -> Option<Problem> {
+        let why = self.untried.as_ref()?;
+        let what = format!("a better sandbox could not be tried out, so this room does without it: {why}");
+        Some(Problem::warning("confinement", what, "close the room and open it again when the computer is less busy"))
     }
 
     /// Returns the kind of sandbox that is used.
@@ -220,7 +249,7 @@ impl Confinement {
 
 /// Chooses the kind of sandbox: the one that a person wants, otherwise the best one that works. Also returns the reason if
 /// that is worth mentioning.
-fn choose(wanted: &str, works: impl Fn(Level) -> bool, has_bubblewrap: bool) -> (Level, Option<String>) {
+fn choose(wanted: &str, mut works: impl FnMut(Level) -> bool, has_bubblewrap: bool) -> (Level, Option<String>) {
     if wanted.is_empty() {
         let best = Level::ALL.into_iter().find(|level| works(*level)).unwrap_or(Level::None);
         let is_forbidden = has_bubblewrap && best != Level::Bubblewrap;
@@ -247,21 +276,67 @@ fn landlock_works() -> bool {
     false
 }
 
-/// Whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
-fn bubblewrap_works(bubblewrap: &Path) -> bool {
-    let mut try_it = Command::new(bubblewrap);
-    try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
-    try_it.args(["--size", "4096", "--tmpfs", "/tmp", "--unshare-all", "--", "true"]);
-    try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    try_it.status().is_ok_and(|status| status.success())
+/// The trial of whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
+fn bubblewrap_trial(bubblewrap: &Path) -> Command {
+    let mut trial = Command::new(bubblewrap);
+    trial.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
+    trial.args(["--size", "4096", "--tmpfs", "/tmp", "--unshare-all", "--", "true"]);
+    trial
 }
 
-/// Whether the system lets programs under Landlock have namespaces of their own.
-fn namespaces_work(watcher: &Path) -> bool {
-    let mut try_it = Command::new(watcher);
-    try_it.args([SUPERVISOR_ARGUMENT, TRY_NAMESPACES, "--", "nothing"]).env_clear();
-    try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    try_it.status().is_ok_and(|status| status.success())
+/// The trial of whether the system lets programs under Landlock have namespaces of their own.
+fn namespaces_trial(watcher: &Path) -> Command {
+    let mut trial = Command::new(watcher);
+    trial.args([SUPERVISOR_ARGUMENT, TRY_NAMESPACES, "--", "nothing"]).env_clear();
+    trial
+}
+
+/// The pauses after which a trial is repeated that failed for a reason which may pass.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(250)];
+/// What a trial says that failed because the computer was busy.
+const PASSING_REASONS: [&str; 5] = [
+    "Cannot allocate memory",
+    "Device or resource busy",
+    "Interrupted system call",
+    "Resource temporarily unavailable",
+    "Too many open files",
+];
+
+/// Why a trial failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct TrialFailure {
+    why: String,
+    /// Whether it may work at another moment.
+    may_pass: bool,
+}
+
+/// Tries out whether the system permits something, again if it fails for a reason that may pass.
+fn try_out(trial: impl Fn() -> Command) -> Result<(), TrialFailure> {
+    let mut tried = try_once(trial());
+    for pause in PAUSES {
+        if !tried.as_ref().is_err_and(|failure| failure.may_pass) {
+            break;
+        }
+        std::thread::sleep(pause);
+        tried = try_once(trial());
+    }
+    tried
+}
+
+fn try_once(mut trial: Command) -> Result<(), TrialFailure> {
+    let program = Path::new(trial.get_program()).display().to_string();
+    let ended = trial.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).output();
+    let (why, is_killed) = match ended {
+        Ok(ended) if ended.status.success() => return Ok(()),
+        Ok(ended) => {
+            let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+            let why = if said.is_empty() { format!("{program} ended with {}", ended.status) } else { said };
+            (why, ended.status.code().is_none())
+        }
+        Err(error) => (format!("{program} cannot be started: {error}"), false),
+    };
+    let may_pass = is_killed || PASSING_REASONS.iter().any(|reason| why.contains(reason));
+    Err(TrialFailure { why, may_pass })
 }
 
 /// The program that supervises others if this one cannot.
@@ -301,6 +376,7 @@ mod tests {
             reason: None,
             bubblewrap: "/bwrap".into(),
             namespaces: true,
+            untried: None,
             watcher: watcher.map(PathBuf::from),
         };
         let (hidden, own) = ([PathBuf::from("/keys")], [PathBuf::from("/home/me/.agent")]);
@@ -348,5 +424,45 @@ mod tests {
         assert_eq!(choose("", |_| true, true), (Level::Bubblewrap, None));
         assert_eq!(choose("", landlock_only, false), (Level::Landlock, None));
         assert_eq!(choose("", |level| level == Level::None, false), (Level::None, None));
+    }
+
+    /// A trial that fails with this message until it was made so many times. Its attempts are in the file.
+    #[cfg(unix)]
+    fn failing(message: &str, times: usize, attempts: &Path) -> Command {
+        let mut trial = Command::new("sh");
+        let script = "echo >> \"$0\"; [ $(wc -l < \"$0\") -gt $1 ] || { echo \"$2\" >&2; exit 1; }";
+        trial.args(["-c", script]).arg(attempts).args([&times.to_string(), message]);
+        trial
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_trial_is_repeated_if_its_failure_may_pass_and_a_refusal_counts_at_once() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let tried = |name: &str, message: &str, times: usize| {
+            let attempts = folder.path().join(name);
+            let tried = try_out(|| failing(message, times, &attempts));
+            let attempts = std::fs::read_to_string(&attempts).map_or(0, |lines| lines.lines().count());
+            (tried, attempts)
+        };
+        let busy = "bwrap: Creating new namespace failed: Resource temporarily unavailable";
+        assert_eq!(tried("busy once", busy, 1), (Ok(()), 2));
+        assert_eq!(tried("busy twice", busy, 2), (Ok(()), 3));
+        let still = Err(TrialFailure { why: busy.to_owned(), may_pass: true });
+        assert_eq!(tried("busy", busy, 9), (still, 3));
+        let refused = "bwrap: setting up uid map: Permission denied";
+        let refusal = Err(TrialFailure { why: refused.to_owned(), may_pass: false });
+        assert_eq!(tried("refused", refused, 9), (refusal, 1));
+        let missing = try_out(|| Command::new(folder.path().join("nothing")));
+        assert!(missing.is_err_and(|failure| !failure.may_pass), "a program that is not there is not waited for");
+    }
+
+    #[test]
+    fn a_person_is_told_if_a_better_sandbox_could_not_be_tried_out() {
+        let mut confinement = Confinement::none().clone();
+        assert_eq!(confinement.problem(), None);
+        confinement.untried = Some("bwrap: Resource temporarily unavailable".to_owned());
+        let problem = confinement.problem().expect("it is told");
+        assert!(problem.what.contains("Resource temporarily unavailable") && !problem.remedy.is_empty(), "{problem}");
     }
 }
