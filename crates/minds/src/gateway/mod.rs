@@ -22,6 +22,7 @@ mod code_folder;
 mod code_gaps;
 mod code_references;
 pub mod command_code;
+mod composed_names;
 #[cfg(target_os = "linux")]
 mod confined_start;
 pub mod consent;
