@@ -86,6 +86,7 @@ pub mod retry;
 pub mod sandbox;
 mod sandbox_detection;
 mod sandbox_root;
+mod sandbox_trials;
 mod saved;
 pub mod scripted;
 mod seen_file;
