@@ -91,7 +91,7 @@ fn a_workflow_within_itself_is_reported_as_a_path() {
     let problems = problems_among("workflows/a.md", &files);
     let path = "includes itself: workflows/a.md → workflows/b.md → workflows/c.md → workflows/a.md";
     assert!(
-        problems.iter().any(|problem| problem.starts_with("workflows/a.md:3: ") && problems.contains(path)),
+        problems.iter().any(|problem| problem.starts_with("workflows/a.md:3: ") && problem.contains(path)),
         "{problems:?}"
     );
     let itself = with("a");
