@@ -23,9 +23,11 @@ pub(in crate::desk) fn wait_for_prompt_texts(
     for work in over {
         words.release(work);
     }
-    let begun = kernel.activations().filter(|work| work.has_begun() && !asked.contains(&work.key));
-    for work in begun.collect::<Vec<_>>() {
-        asked.insert(work.key);
+    let begun = kernel.activations().filter(|work| work.has_begun() && sources.has_profile(&work.profile));
+    for work in begun {
+        if !asked.insert(work.key) {
+            continue;
+        }
         if modules.has(&work.profile) || sources.folder_with_modules(&work.profile).is_some() {
             words.wait(work.key, &work.profile);
         }

@@ -92,6 +92,11 @@ impl ModuleSources<'_, '_> {
         profiles.into_iter().filter_map(of).collect()
     }
 
+    /// Whether the file that defines this profile is known, as it is soon after a room was opened.
+    pub(super) fn has_profile(&self, profile: &Id) -> bool {
+        self.profiles.path(profile).is_some()
+    }
+
     /// The folder of the agents with this profile, if it has modules that may run.
     pub(super) fn folder_with_modules(&self, profile: &Id) -> Option<&str> {
         // The code of a workspace that is not trusted does not run by itself.
