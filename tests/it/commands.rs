@@ -300,7 +300,9 @@ fn code_that_cannot_be_followed_whole_asks_each_time() {
 }
 
 fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
-    for level in sandboxes() {
+    // The second script composes the name, so that no text has it.
+    let builds = [". artifacts/lib.sh\n", "name=lib\n. \"artifacts/$name.sh\"\n"];
+    for (level, build) in sandboxes().flat_map(|level| builds.map(|build| (level, build))) {
         let room = room("sh artifacts/build.sh: true\n", &command_arguments("sh artifacts/build.sh"));
         let script = "agents:\n  lead:\n    - when: { contains: \"your task\" }\n      tools:\n        \
             - { name: vfs_write, arguments: { path: artifacts/lib.sh, content: \"echo two > artifacts/ran\" } }\n        \
@@ -312,7 +314,7 @@ fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
             LEAD.replace("[execute_command]", "[execute_command, vfs_write]"),
         )
         .unwrap();
-        fs::write(room.path().join("artifacts/build.sh"), ". artifacts/lib.sh\n").unwrap();
+        fs::write(room.path().join("artifacts/build.sh"), build).unwrap();
         let ended = output_in(level, room.path(), &TASK[..9]);
         assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
         assert!(!room.path().join("artifacts/ran").exists());

@@ -1,5 +1,5 @@
-//! Whether a script loads or starts files whose names it composes itself, so that its text does not name them: `. "$part"`,
-//! `"$@"`, `require(name)`, `subprocess.run(command)`. Pure. Errs on the side of yes, within the usual ways to load and start;
+//! Whether a script loads or starts files whose names it composes itself, so that its text does not name them:
+//! `. "parts/$name"`, `"$@"`, `require(name)`, `subprocess.run(command)`. Pure. Errs on the side of yes, within the usual ways to load and start;
 //! a text that hides what it does on purpose is not seen through.
 
 use super::code_references::Language;
@@ -33,10 +33,11 @@ const SHELL_EXTENSIONS: &[&str] = &["ash", "bash", "fish", "ksh", "sh", "zsh"];
 pub(super) fn composes_names(path: &str, text: &str) -> bool {
     let is_python = Language::of(path, text) == Language::Python;
     let is_shell = is_shell(path, text);
-    text.lines().any(|line| {
-        let line = line.trim();
-        !is_comment(line)
-            && (calls_composed(line, is_python) || follows_word(line) || is_shell && starts_composed(line))
+    text.lines().map(str::trim).filter(|line| !is_comment(line)).any(|line| {
+        let (whole, inner) = (without_substitutions(line), line.replace("$(", " ; "));
+        let lines = [whole.as_str(), inner.as_str()];
+        calls_composed(line, is_python)
+            || lines.iter().any(|line| follows_word(line) || is_shell && starts_composed(line))
     })
 }
 
@@ -51,89 +52,115 @@ fn is_shell(path: &str, text: &str) -> bool {
     SHELL_EXTENSIONS.contains(&extension) || shebang.ends_with("sh") || shebang.contains("sh ")
 }
 
-/// Whether a function that loads or starts something gets something else than a text: `require(name)`.
+/// A line in which what commands print is a variable: `"$(dirname "$0")/a"` becomes `"$_/a"`.
+fn without_substitutions(line: &str) -> String {
+    let mut left = String::with_capacity(line.len());
+    let (mut depth, mut before) = (0_usize, ' ');
+    for c in line.chars() {
+        match c {
+            '(' if depth > 0 || before == '$' => {
+                if depth == 0 {
+                    left.push('_');
+                }
+                depth += 1;
+            }
+            ')' if depth > 0 => depth -= 1,
+            _ if depth == 0 => left.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    left
+}
+
+/// Whether a function that loads or starts something gets something else than a whole text: `require(name)`.
 fn calls_composed(line: &str, is_python: bool) -> bool {
     line.match_indices('(').any(|(at, _)| {
         let before = line[..at].trim_end();
-        let start = before
-            .rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
-            .map_or(0, |last| last + before[last..].chars().next().map_or(0, char::len_utf8));
-        let function = &before[start..];
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let function = &before[before.trim_end_matches(is_part).len()..];
         let last = function.rsplit('.').next().unwrap_or_default();
         // `from a import (b, c)` names modules.
-        let is_call = FUNCTIONS.iter().any(|name| *name == last || function.ends_with(name) && name.contains('.'))
+        let is_call = FUNCTIONS.iter().any(|name| *name == last || name.contains('.') && function.ends_with(name))
             && !(is_python && last == "import")
             || PLAIN_FUNCTIONS.contains(&function);
         is_call && is_composed_argument(line[at + 1..].trim_start_matches(['(', '[', ' ']))
     })
 }
 
-/// Whether an argument is no text, or a text of variables alone.
+/// Whether an argument is no text, or a text whose last part is not only written down.
 fn is_composed_argument(argument: &str) -> bool {
-    let mut rest = argument;
     // A text may have its kind before it: `f"{name}"`, `r"a"`.
-    let kind: String = rest.chars().take_while(char::is_ascii_alphabetic).collect();
-    if kind.len() <= 2 && rest[kind.len()..].starts_with(['"', '\'']) {
-        rest = &rest[kind.len()..];
-    }
+    let kind = argument.len() - argument.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+    let rest = if kind <= 2 && argument[kind..].starts_with(['"', '\'']) { &argument[kind..] } else { argument };
     match rest.chars().next() {
         Some(quote @ ('"' | '\'' | '`')) => {
             let content = rest[1..].split(quote).next().unwrap_or_default();
             let after = rest[1 + content.len()..].trim_start_matches(quote).trim_start();
-            has_variable(content) && !has_literal(content) || content.is_empty() && after.starts_with(['+', '.'])
+            after.starts_with(['+', '.', '%']) || last_part(content).contains(['$', '{'])
         }
         Some('$' | '@') => true,
-        Some(first) => first.is_alphabetic() || first == '_',
+        Some(first) => (first.is_alphabetic() || first == '_') && !ends_with_name(first_argument(argument)),
         None => false,
     }
 }
 
-/// Whether a word that loads or starts something is followed by a word of variables alone: `. "$part"`.
+/// The first of several arguments.
+fn first_argument(arguments: &str) -> &str {
+    let mut depth = 0_usize;
+    let end = arguments.find(|c| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth > 0 => depth -= 1,
+            ')' | ']' | ',' if depth == 0 => return true,
+            _ => {}
+        }
+        false
+    });
+    &arguments[..end.unwrap_or(arguments.len())]
+}
+
+/// Whether a path is joined whose last part is a text: `path.join(folder, 'a.js')`, `folder / "a.py"`, `folder + '/a.js'`.
+fn ends_with_name(joined: &str) -> bool {
+    let joined = joined.trim_end_matches([')', ' ']);
+    let Some(quote) = joined.chars().next_back().filter(|quote| ['"', '\'', '`'].contains(quote)) else { return false };
+    let inner = &joined[..joined.len() - 1];
+    let Some(start) = inner.rfind(quote) else { return false };
+    let (before, text) = (inner[..start].trim_end(), &inner[start + 1..]);
+    let is_part = before.ends_with([',', '/']) || before.ends_with('+') && text.starts_with('/');
+    is_part && !last_part(text).is_empty() && !last_part(text).contains(['$', '{'])
+}
+
+/// Whether a word that loads or starts something is followed by one whose last part is a variable: `. "parts/$name"`.
 fn follows_word(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     words.iter().enumerate().any(|(at, word)| {
         let plain = word.trim_start_matches(['@', '-', '"', '\'', '`', '(', '$', '{', ';', '|', '&']);
-        let name = if *word == "." { "." } else { plain.rsplit('/').next().unwrap_or_default() };
+        let name = if *word == "." { "." } else { last_part(plain) };
         SHELL_WORDS.contains(&name)
-            && words[at + 1..].iter().find(|next| !next.starts_with('-')).is_some_and(|next| is_variable_word(next))
+            && words[at + 1..].iter().find(|next| !next.starts_with('-')).is_some_and(|next| is_composed_word(next))
     })
 }
 
-/// Whether a command of a line of the shell is a word of variables alone: `"$@"`, `$command --all`.
+/// Whether a command of a line of the shell is a word whose last part is a variable: `"$@"`, `$command --all`.
 fn starts_composed(line: &str) -> bool {
-    let mut commands = line.split([';', '|', '`']).flat_map(|part| part.split("&&")).flat_map(|part| part.split("$("));
+    let mut commands = line.split([';', '|', '`']).flat_map(|part| part.split("&&"));
     commands.any(|command| {
         let mut words = command.split_whitespace().skip_while(|word| BEFORE_COMMANDS.contains(word));
-        words.next().is_some_and(is_variable_word)
+        words.next().is_some_and(is_composed_word)
     })
 }
 
-/// Whether a word is a variable, or several, without anything that names a file.
-fn is_variable_word(word: &str) -> bool {
+/// Whether a word names a file by a variable. Options, redirections and assignments name none.
+fn is_composed_word(word: &str) -> bool {
     let word = word.trim_matches(['"', ';', ')', '&', '|', '`']);
-    word.starts_with('$') && !word.starts_with("$((") && has_variable(word) && !has_literal(word)
+    let is_other = word.starts_with(['-', '[']) || word.starts_with("$((") || word.contains(['<', '>', '=']);
+    !is_other && last_part(word).contains('$')
 }
 
-/// Whether a text has a variable: `$name`, `${name}`, `{name}`.
-fn has_variable(text: &str) -> bool {
-    text.contains(['$', '{'])
-}
-
-/// Whether a text has letters or digits outside of its variables.
-fn has_literal(text: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut is_name = false;
-    for c in text.chars() {
-        match c {
-            '{' | '(' => depth += 1,
-            '}' | ')' => depth = depth.saturating_sub(1),
-            '$' => is_name = true,
-            c if is_name && (c.is_alphanumeric() || c == '_' || c == '@' || c == '*') => {}
-            c if depth == 0 && c.is_alphanumeric() => return true,
-            _ => is_name = false,
-        }
-    }
-    false
+/// What follows the last slash.
+fn last_part(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -141,11 +168,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_variables_alone_are_composed() {
+    fn names_that_end_with_a_variable_are_composed() {
         for (path, line) in [
             ("a.sh", ". \"$part\""),
             ("a.sh", "for part in parts/*; do . \"$part\"; done"),
             ("a.sh", "source ${DIR}/$NAME"),
+            ("a.sh", ". \"parts/$name.sh\""),
+            ("a.sh", ". \"$(dirname \"$0\")/$name.sh\""),
+            ("a.sh", "parts/$name --all"),
+            ("a.sh", "$(cat command) one"),
+            ("a.sh", "made=$(sh \"$tool\")"),
             ("a.sh", "\"$@\""),
             ("a.sh", "if true; then $command --all; fi"),
             ("a.sh", "made=$(\"$tool\" one)"),
@@ -157,9 +189,15 @@ mod tests {
             ("a.py", "module = __import__(f'{name}')"),
             ("a.py", "os.system(command)"),
             ("a.py", "exec(open(path).read())"),
-            ("a.py", "runpy.run_path(\"\" + name)"),
+            ("a.py", "runpy.run_path(\"parts/\" + name)"),
+            ("a.py", "import_module('parts.%s' % name)"),
+            ("a.py", "import_module('parts.{}'.format(name))"),
             ("a.js", "const part = require(name);"),
-            ("a.js", "await import(`${name}`);"),
+            ("a.js", "await import(`./parts/${name}.js`);"),
+            ("a.js", "const part = require('./parts/' + name);"),
+            ("a.js", "require(path.join(__dirname, name))"),
+            ("a.js", "require(name + '.js')"),
+            ("a.js", "spawn(tool, 'one')"),
             ("a.js", "spawnSync(tool, ['one'])"),
             ("a.php", "require $part;"),
             ("Makefile", "\tsh $(PART)"),
@@ -173,6 +211,10 @@ mod tests {
         for (path, line) in [
             ("a.sh", ". ./lib.sh"),
             ("a.sh", ". \"$DIR/lib.sh\""),
+            ("a.sh", ". \"$(dirname \"$0\")/lib.sh\""),
+            ("a.sh", "here=$(cd \"$(dirname \"$0\")\" && pwd)"),
+            ("a.sh", "exec 3> \"$out\""),
+            ("a.sh", "\"$HERE/tools/run.sh\" one"),
             ("a.sh", "sh tools/run.sh \"$1\""),
             ("a.sh", "echo \"$1\" > made"),
             ("a.sh", "# . \"$part\""),
@@ -185,6 +227,10 @@ mod tests {
             ("a.js", "const part = require('./part');"),
             ("a.js", "while ((found = pattern.exec(text))) count(found);"),
             ("a.js", "spawn('node', [name])"),
+            ("a.js", "require(path.join(__dirname, 'parts', 'one.js'))"),
+            ("a.js", "require(__dirname + '/one.js')"),
+            ("a.py", "runpy.run_path(os.path.join(here, 'one.py'))"),
+            ("a.py", "runpy.run_path(Path(__file__).parent / \"one.py\")"),
             ("a.js", "app.use(handler); promise.resolve(value);"),
             ("notes.json", "{ \"run\": \"one\" }"),
         ] {
