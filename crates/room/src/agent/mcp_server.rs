@@ -105,9 +105,9 @@ impl McpEntry {
 }
 
 /// What a permission for a server on this computer covers of the code that it runs.
-const COVERED_CODE: &str = "holds for the files of the workspace that it names and that these load; what build tools \
-                            compile for it, and what installed packages load after their first file, may change \
-                            without asking";
+const COVERED_CODE: &str = "holds for the files of the workspace that it names and that these load; files whose names they \
+                            compose, what build tools compile for it, and what installed packages load after their first \
+                            file, may change without asking";
 
 impl McpServer {
     /// The key of exactly this server: two that differ in anything have different keys.
