@@ -17,6 +17,7 @@ use crate::base::ids::ROOM;
 use crate::base::{Author, Id, JobControl, Problem, Seq};
 use crate::desk;
 use crate::desk::session_files::is_news;
+use crate::gateway::sandbox::Confinement;
 use crate::gateway::unconfined::unconfined_problems;
 use crate::gateway::{self, Environment, GatewayEnvironment, SandboxDetected, private_variables, trusted_workspaces};
 use crate::kernel::{self, Kernel};
@@ -236,6 +237,7 @@ impl Room {
         surroundings.0 = std::mem::take(&mut surroundings.0).in_workspace(&options.folder);
         problems.extend(unconfined_problems(&surroundings.0));
         problems.extend(private_variables::problems());
+        problems.extend(Confinement::of_this_computer().problem());
         push_edits_while_closed(world, &files, (&on_disk, &unreadable), &history);
         world.resource_mut::<InputQueue<RoomOpened>>().push(RoomOpened { local_secs: local_secs() });
         world.resource_mut::<InputQueue<SandboxDetected>>().push(SandboxDetected::on_this_computer());

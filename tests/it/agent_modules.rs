@@ -20,6 +20,11 @@ pub fn trials() -> Vec<Trial> {
         tools_can_be_called_while_start_waits_for_the_agent,
         module_output_and_background_errors_are_logged,
         prompt_text_is_requested_when_work_starts,
+        work_waits_for_modules_that_are_being_loaded,
+        work_that_continues_after_reopening_waits_for_them_too,
+        the_prompt_after_a_call_has_the_text_that_the_call_changed,
+        text_that_does_not_come_in_time_is_logged_with_the_work,
+        work_does_not_wait_for_a_module_that_waits_for_it,
         a_changed_module_is_stopped_and_reloaded,
         a_call_fails_if_its_module_is_reloaded,
         modules_stop_in_reverse_order_when_the_room_is_closed,
@@ -156,11 +161,103 @@ fn prompt_text_is_requested_when_work_starts() {
         studio.idle();
         texts.push(prompt_text(&mut studio));
     }
-    // The text is requested once more when the module is loaded.
+    // The text is requested once more when the module is loaded, for which the first work waits.
     for (text, times) in texts.iter().zip([2, 3, 4]) {
         assert!(text.contains(&format!("Asked {times} times.")), "{text}");
     }
     assert_replays(&mut studio);
+}
+
+/// A body of `systemPrompt` or `initialize` that waits a while.
+const WAITS: &str = "await new Promise((done) => setTimeout(done, 300));";
+
+/// Returns the code with a module whose loading takes a while.
+fn slow_to_load(code: &str) -> String {
+    code.replace("{ context = ctx;", &format!("{{ context = ctx; {WAITS}"))
+}
+
+/// Returns the warnings about texts that did not come in time.
+fn late_texts(studio: &Studio) -> Vec<String> {
+    let warnings = studio.all("warning").into_iter();
+    let whats = warnings.filter_map(|warning| warning["data"]["what"].as_str());
+    whats.filter(|what| what.contains("did not come in time")).map(str::to_owned).collect()
+}
+
+fn work_waits_for_modules_that_are_being_loaded() {
+    let fast = module("fast", "return 1", "", "return 'The fast one.'");
+    let slow = slow_to_load(&module("slow", "return 'called'", "", "return 'The slow one.'"));
+    let cases: [&[&str]; 2] = [&[], &["slow"]];
+    for calls in cases {
+        // The work begins before any module has reported, and between the reports of both.
+        for is_first_there in [false, true] {
+            let mut studio = studio(calls, &[("fast", &fast), ("slow", &slow)]);
+            if is_first_there {
+                studio.until("the fast one is loaded", |studio| has_logged(studio, "fast is here"));
+            }
+            studio.task("ada", "Go.");
+            studio.idle();
+            let text = prompt_text(&mut studio);
+            assert!(text.contains("The fast one.") && text.contains("The slow one."), "{text:?}");
+            assert_eq!(studio.results(), vec!["called"; calls.len()]);
+            assert_eq!(late_texts(&studio), Vec::<String>::new());
+            assert_replays(&mut studio);
+        }
+    }
+}
+
+fn work_that_continues_after_reopening_waits_for_them_too() {
+    let code = slow_to_load(&module("own", "return 'called'", "", "return 'The module is there.'"));
+    let mut studio = studio(&["own", "own", "own"], &[("own", &code)]);
+    studio.task("ada", "Go.");
+    studio.until("its tool was called", |studio| !studio.all("tool_result").is_empty());
+    studio.close();
+    studio.open();
+    studio.idle();
+    let text = prompt_text(&mut studio);
+    assert!(text.contains("The module is there."), "{text:?}");
+    let results = studio.results();
+    assert_eq!(results.last().map(String::as_str), Some("called"), "{results:#?}");
+}
+
+fn the_prompt_after_a_call_has_the_text_that_the_call_changed() {
+    let prompt = format!("const now = asked; return (async () => {{ {WAITS} return `Called ${{now}} times.`; }})();");
+    let code = module("counts", "asked += 1; return 'counted'", "", &prompt);
+    let mut studio = studio(&["counts", "counts"], &[("counts", &code)]);
+    studio.task("ada", "Go.");
+    studio.idle();
+    assert_eq!(studio.results(), ["counted", "counted"]);
+    let text = prompt_text(&mut studio);
+    assert!(text.contains("Called 2 times."), "{text:?}");
+    assert_eq!(late_texts(&studio), Vec::<String>::new());
+    assert_replays(&mut studio);
+}
+
+fn text_that_does_not_come_in_time_is_logged_with_the_work() {
+    let prompt = "return asked++ ? new Promise((done) => setTimeout(done, 600000)) : 'The first text.'";
+    let code = module("silent", "return 1", "", prompt);
+    let mut studio = studio(&[], &[("silent", &code)]);
+    studio.task("ada", "Go.");
+    studio.idle();
+    let text = prompt_text(&mut studio);
+    assert!(text.contains("The first text."), "the work continues with the older text: {text:?}");
+    let late = late_texts(&studio);
+    assert_eq!(late.len(), 1, "{late:#?}");
+    assert!(late[0].contains("modules/silent.ts"), "{late:#?}");
+    assert!(studio.all("warning").iter().any(|warning| warning["agent"] == "ada"));
+    assert_replays(&mut studio);
+}
+
+fn work_does_not_wait_for_a_module_that_waits_for_it() {
+    let code = module("asks", "return 1", "", "return 'It is there.'");
+    let asks =
+        code.replace("await ctx.log('asks is here');", "await ctx.log('it said: ' + await ctx.prompt('Begin.'));");
+    assert_ne!(asks, code);
+    let mut studio = studio(&[], &[("asks", &asks)]);
+    studio.until("the prompt was answered", |studio| has_logged(studio, "it said: Done."));
+    assert_eq!(late_texts(&studio).len(), 1, "that the text is missing is said");
+    studio.task("ada", "Go.");
+    studio.idle();
+    assert!(prompt_text(&mut studio).contains("It is there."), "later work has it");
 }
 
 fn a_changed_module_is_stopped_and_reloaded() {

@@ -32,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         a_rule_does_not_hold_in_a_folder_that_an_agent_filled,
         git_runs_nothing_that_a_repository_made_by_an_agent_names,
         a_program_is_sandboxed,
+        what_others_left_among_temporary_files_keeps_no_command_from_starting,
         a_program_cannot_act_as_a_person_and_leaves_nothing_behind,
         a_program_cannot_read_keys_or_reach_sockets,
         under_landlock_a_program_cannot_write_protected_files,
@@ -309,7 +310,9 @@ fn code_that_cannot_be_followed_whole_asks_each_time() {
 }
 
 fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
-    for level in sandboxes() {
+    // The second script composes the name, so that no text has it.
+    let builds = [". artifacts/lib.sh\n", "name=lib\n. \"artifacts/$name.sh\"\n"];
+    for (level, build) in sandboxes().flat_map(|level| builds.map(|build| (level, build))) {
         let room = room("sh artifacts/build.sh: true\n", &command_arguments("sh artifacts/build.sh"));
         let script = "agents:\n  lead:\n    - when: { contains: \"your task\" }\n      tools:\n        \
             - { name: vfs_write, arguments: { path: artifacts/lib.sh, content: \"echo two > artifacts/ran\" } }\n        \
@@ -321,7 +324,7 @@ fn what_an_agent_wrote_for_a_script_to_load_is_asked_about() {
             LEAD.replace("[execute_command]", "[execute_command, vfs_write]"),
         )
         .unwrap();
-        fs::write(room.path().join("artifacts/build.sh"), ". artifacts/lib.sh\n").unwrap();
+        fs::write(room.path().join("artifacts/build.sh"), build).unwrap();
         let ended = output_in(level, room.path(), &TASK[..9]);
         assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
         assert!(!room.path().join("artifacts/ran").exists());
@@ -465,6 +468,26 @@ attempt(lambda: write('README.md', 'changed'))
 attempt(lambda: write('artifacts/mine.md', 'mine'))
 print('done')
 "#;
+
+/// The names that temporary files have are free, also if they were guessed, or if processes with the same id left theirs.
+fn what_others_left_among_temporary_files_keeps_no_command_from_starting() {
+    for level in sandboxes() {
+        let temporary = tempfile::tempdir().unwrap();
+        let place = temporary.path().join("room");
+        fs::rename(room("ls: true\n", &command_arguments("ls agents")).keep(), &place).unwrap();
+        // Of the next processes, as far as that can be foreseen.
+        for process in std::process::id()..std::process::id() + 4_000 {
+            for purpose in ["empty", "program"] {
+                fs::create_dir(temporary.path().join(format!("workshop-{purpose}-{process}"))).unwrap();
+            }
+        }
+        let result =
+            result_of(&workshop_in(level, &place, &TASK[..11]).env("TMPDIR", temporary.path()).output().unwrap());
+        assert!(text_of(&result).starts_with("exit code 0"), "{}: {result}", level.word());
+        let left = fs::read_dir(temporary.path()).unwrap().count();
+        assert_eq!(left, 8_001, "{}: what was made for the command is deleted", level.word());
+    }
+}
 
 /// Reads the workspace's files, except for the workshop's own files; the text of a folder is `folder`.
 fn files(room: &Path) -> BTreeMap<String, String> {

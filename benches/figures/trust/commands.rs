@@ -105,8 +105,14 @@ fn try_case(case: &mut Case) {
     }
     let control = results.last().map(|result| result["data"]["text"].to_string()).unwrap_or_default();
     // Without a sandbox, a person is asked about each command, also about one that a rule allows.
-    let is_run = control.contains("exit code 0");
-    case.count(if is_run { "allowed commands that ran" } else { "allowed commands without this sandbox" }, 1);
+    let (is_run, is_asked) = (control.contains("exit code 0"), control.contains("needs the approval of a person"));
+    if is_run {
+        case.count("allowed commands that ran", 1);
+    } else if is_asked {
+        case.count("allowed commands without this sandbox", 1);
+    } else {
+        case.found(Fault::Silent, format!("{about}: the allowed command neither ran nor was asked about: {control}"));
+    }
     if is_run && sandbox == "none" {
         case.found(Fault::Escaped, format!("{about}: a command ran without a sandbox: {control}"));
     }

@@ -87,7 +87,7 @@ fn line(report: &Report) -> String {
     format!(
         "| {} | {} | {} | {} MB | {:.1} s | {:.0} s |",
         report.name,
-        report.told(),
+        report.counts_text(),
         faults.join(" | "),
         report.peak_kib / 1024,
         report.longest.as_secs_f64(),

@@ -185,7 +185,7 @@ impl Report {
     }
 
     /// Describes the counts of what was done.
-    pub fn told(&self) -> String {
+    pub fn counts_text(&self) -> String {
         let counts: Vec<String> = self.counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
         counts.join(", ")
     }
@@ -193,8 +193,13 @@ impl Report {
     /// Panics with every finding.
     #[allow(dead_code, reason = "the quick cases of the integration tests use it")]
     pub fn assert_clean(&self) {
-        let told: BTreeSet<String> = self.findings.iter().map(|finding| self.repeat(finding)).collect();
-        assert!(told.is_empty(), "{}:\n{}", self.told(), told.into_iter().collect::<Vec<_>>().join("\n"));
+        let findings: BTreeSet<String> = self.findings.iter().map(|finding| self.repeat(finding)).collect();
+        assert!(
+            findings.is_empty(),
+            "{}:\n{}",
+            self.counts_text(),
+            findings.into_iter().collect::<Vec<_>>().join("\n")
+        );
     }
 
     fn repeat(&self, finding: &Finding) -> String {

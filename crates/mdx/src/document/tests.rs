@@ -14,7 +14,7 @@ fn tool(body: &str) -> String {
 
 const CODE: &str = "```ts\nasync function execute(params, ctx) { return '1'; }\n```";
 
-fn told(document: &AgentDocument) -> Vec<String> {
+fn problem_lines(document: &AgentDocument) -> Vec<String> {
     document.problems.iter().map(|problem| format!("{}: {}", problem.line().unwrap(), problem.what)).collect()
 }
 
@@ -25,7 +25,7 @@ fn names(document: &AgentDocument) -> Vec<&str> {
 #[test]
 fn the_example_of_the_specification_is_parsed_without_problems() {
     let document = parse(WEATHER);
-    assert_eq!(told(&document), [] as [&str; 0]);
+    assert_eq!(problem_lines(&document), [] as [&str; 0]);
     assert_eq!(document.name, "Weather Man");
     assert_eq!(document.front_matter["model"], "sonnet");
     assert_eq!(document.purpose.as_ref().unwrap().text, "Tells the weather.");
@@ -57,7 +57,7 @@ fn line_breaks_and_byte_order_marks_make_no_difference() {
     let plain = parse(WEATHER);
     let crlf = format!("\u{feff}{}", WEATHER.replace('\n', "\r\n"));
     let document = parse(&crlf);
-    assert_eq!(told(&document), [] as [&str; 0]);
+    assert_eq!(problem_lines(&document), [] as [&str; 0]);
     assert_eq!((&document.name, names(&document)), (&plain.name, names(&plain)));
     assert_eq!(document.capabilities.unwrap().items, plain.capabilities.unwrap().items);
     assert_eq!(document.tools[0].code.text, plain.tools[0].code.text);
@@ -80,7 +80,7 @@ fn examples_are_not_tools() {
     ] {
         let document = parse(&tool(&format!("{text}\n\n<Tool name=\"real\" description=\"d\">\n{CODE}\n</Tool>")));
         assert_eq!(names(&document), ["real"], "{text}");
-        assert_eq!(told(&document), [] as [&str; 0], "{text}");
+        assert_eq!(problem_lines(&document), [] as [&str; 0], "{text}");
     }
 }
 
@@ -88,7 +88,7 @@ fn examples_are_not_tools() {
 fn an_indented_tool_is_an_example_and_reported() {
     let document = parse(&tool(&format!("    <Tool name=\"x\" description=\"d\">\n\n{CODE}\n")));
     assert_eq!(names(&document), [] as [&str; 0]);
-    assert!(told(&document)[0].contains("which makes it an example"), "{:?}", told(&document));
+    assert!(problem_lines(&document)[0].contains("which makes it an example"), "{:?}", problem_lines(&document));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn tools_are_found_in_any_layout() {
     ] {
         let document = parse(&tool(&text));
         assert_eq!(names(&document), ["x"], "{text}");
-        assert_eq!(told(&document), [] as [&str; 0], "{text}");
+        assert_eq!(problem_lines(&document), [] as [&str; 0], "{text}");
         assert_eq!(document.tools[0].code.text, "async function execute(params, ctx) { return '1'; }\n", "{text}");
     }
 }
@@ -119,7 +119,7 @@ fn tools_are_found_in_any_layout() {
 fn code_may_contain_fences_and_tags() {
     let code = "````ts\nconst shown = `\n```ts\n</Tool>\n`;\nasync function execute() { return shown; }\n````";
     let document = parse(&tool(&format!("<Tool name=\"x\" description=\"d\">\n\n{code}\n\n</Tool>")));
-    assert_eq!(told(&document), [] as [&str; 0]);
+    assert_eq!(problem_lines(&document), [] as [&str; 0]);
     assert!(document.tools[0].code.text.contains("```ts\n</Tool>"));
 }
 
@@ -129,7 +129,7 @@ fn sections_can_be_in_any_order_and_style() {
         "## PERSONALITY\n\nDry.\n\n<Tool name=\"x\" description=\"d\">\n{CODE}\n</Tool>\n\n## Constraints:\n1. One\n2. Two\n   more\n\n   - inner\n\nCapabilities\n---\n\n+ Only\n\n## Notes\n\nKept.\n\n### Purpose\n\nNot this one.\n\n# Agent: Late\n\n## Purpose\n\nP\n"
     );
     let document = parse(&text);
-    assert_eq!(told(&document), [] as [&str; 0]);
+    assert_eq!(problem_lines(&document), [] as [&str; 0]);
     assert_eq!(document.name, "Late");
     assert_eq!(document.constraints.as_ref().unwrap().items, ["One", "Two\nmore\n\n- inner"]);
     assert_eq!(document.capabilities.as_ref().unwrap().items, ["Only"]);
@@ -175,7 +175,7 @@ fn invalid_parts_are_problems_and_the_rest_works() {
             parse(&tool(&format!("{good}\n\n{bad}\n\n<Tool name=\"last\" description=\"d\">\n{CODE}\n</Tool>")));
         assert_eq!(names(&document), ["good", "last"], "{bad}");
         let found = document.problems.iter().find(|problem| problem.what.starts_with(what));
-        let found = found.unwrap_or_else(|| panic!("{bad}: {:?}", told(&document)));
+        let found = found.unwrap_or_else(|| panic!("{bad}: {:?}", problem_lines(&document)));
         assert_eq!(found.severity, SourceSeverity::Error);
         assert!(found.line().unwrap() >= 13, "{bad}: {found}");
         assert!(!found.remedy.is_empty());
@@ -207,7 +207,7 @@ fn odd_parts_are_reported_and_used() {
         assert!(
             document.problems.iter().any(|problem| problem.what.starts_with(what)),
             "{text}: {:?}",
-            told(&document)
+            problem_lines(&document)
         );
     }
 }
@@ -217,7 +217,11 @@ fn the_printed_example_of_the_specification_defines_its_tool() {
     let printed = WEATHER.replace("```\n\n</Tool>", "```\n````\n\n</Tool>\n```");
     let document = parse(&printed);
     assert_eq!(names(&document), ["tool_name"]);
-    assert!(told(&document).iter().any(|told| told.contains("is not closed")), "{:?}", told(&document));
+    assert!(
+        problem_lines(&document).iter().any(|problem| problem.contains("is not closed")),
+        "{:?}",
+        problem_lines(&document)
+    );
 }
 
 #[test]
@@ -236,7 +240,7 @@ fn missing_sections_are_reported() {
         "3: the section Capabilities is not a list",
         "7: the section Capabilities appears twice; both are used",
     ];
-    assert_eq!(told(&document), expected);
+    assert_eq!(problem_lines(&document), expected);
     assert_eq!(document.capabilities.unwrap().text, "Many things.\n\n- One");
 }
 

@@ -24,7 +24,7 @@ fn zone_of(name: &str) -> TimeZone {
     TimeZone::posix(rule).unwrap()
 }
 
-fn told(heartbeat: &Heartbeat) -> Vec<String> {
+fn problem_lines(heartbeat: &Heartbeat) -> Vec<String> {
     heartbeat.problems.iter().map(|problem| format!("{}: {}", problem.line().unwrap(), problem.what)).collect()
 }
 
@@ -33,7 +33,7 @@ fn the_example_of_the_specification_is_parsed() {
     checks_rule!("intervals-have-a-unit");
     for text in [FILE.to_owned(), FILE.replace('\n', "\r\n"), format!("---\nx: y\n---\n# Heartbeat\n\n{FILE}")] {
         let heartbeat = read(&text);
-        assert_eq!(told(&heartbeat), [] as [&str; 0]);
+        assert_eq!(problem_lines(&heartbeat), [] as [&str; 0]);
         assert_eq!(heartbeat.wake, Some(Trigger::Every(std::time::Duration::from_secs(900))));
         assert_eq!(heartbeat.on_wake, ["Check for new messages", "Review pending tasks"]);
         assert_eq!(heartbeat.context, ["Read state/priorities.md", "Read state/current-task.md"]);
@@ -122,7 +122,7 @@ fn invalid_times_are_reported_with_examples() {
     let text = FILE.replace("Every hour:", "When I like:").replace("15m", "soon") + "\n## Notes\n\nx\n";
     let heartbeat = read(&text);
     assert_eq!(
-        told(&heartbeat),
+        problem_lines(&heartbeat),
         [
             "3: \"@every: soon\" is not a valid interval",
             "13: \"When I like: Check system health\" does not say when it is due",
@@ -131,8 +131,8 @@ fn invalid_times_are_reported_with_examples() {
     );
     assert!(heartbeat.problems[1].remedy.contains("Every Monday at 8:30"));
     assert_eq!(heartbeat.routines.len(), 1);
-    assert_eq!(told(&read("")), ["1: the file has no schedule"]);
-    assert_eq!(told(&read("```\n@every: 5m\n```\n")).len(), 1, "what is shown is no schedule");
+    assert_eq!(problem_lines(&read("")), ["1: the file has no schedule"]);
+    assert_eq!(problem_lines(&read("```\n@every: 5m\n```\n")).len(), 1, "what is shown is no schedule");
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn missed_times_are_due_once() {
     let heartbeat = read(FILE);
     let began = zoned(2026, 1, 14, 8, 0, "UTC");
     let woke = due(&heartbeat, &began, &zoned(2026, 1, 16, 9, 5, "UTC"), began.timestamp());
-    let told: Vec<(Option<usize>, u32, String)> =
+    let made_up_for: Vec<(Option<usize>, u32, String)> =
         woke.iter().map(|due| (due.routine, due.missed, due.at.strftime("%d %H:%M").to_string())).collect();
     assert_eq!(
-        told,
+        made_up_for,
         [(None, 195, "16 09:00".to_owned()), (Some(0), 2, "16 09:00".to_owned()), (Some(1), 48, "16 09:00".to_owned())]
     );
     let now = zoned(2026, 1, 16, 9, 5, "UTC");
@@ -154,7 +154,7 @@ fn missed_times_are_due_once() {
 /// Returns every time of a year at which it is due, checked every `step` minutes.
 fn year(written: &str, year: i16, zone: &str, step: i64) -> Vec<Zoned> {
     let heartbeat = read(&format!("## Routine Tasks\n\n- {written}: Do it\n"));
-    assert_eq!(told(&heartbeat), [] as [&str; 0], "{written}");
+    assert_eq!(problem_lines(&heartbeat), [] as [&str; 0], "{written}");
     let start = zoned(year, 1, 1, 0, 0, zone);
     let end = zoned(year + 1, 1, 1, 0, 0, zone);
     let mut found = Vec::new();

@@ -258,7 +258,7 @@ mod tests {
         index(files.iter().map(|(path, text)| SkillFile { path, text: Some(text) }))
     }
 
-    fn told(index: &SkillIndex) -> Vec<String> {
+    fn problem_texts(index: &SkillIndex) -> Vec<String> {
         index.problems.iter().map(|problem| problem.problem.what.clone()).collect()
     }
 
@@ -272,7 +272,7 @@ mod tests {
             ("skills/my-skill/scripts/run.py", ""),
             ("skills/other.md", "not a skill"),
         ]);
-        assert_eq!(told(&index), [] as [&str; 0]);
+        assert_eq!(problem_texts(&index), [] as [&str; 0]);
         let skill = index.find("my-skill").unwrap();
         assert_eq!((&*skill.description, &*skill.base_dir), ("What this skill provides", "skills/my-skill"));
         assert_eq!(skill.body, "Do {baseDir}/x.");
@@ -284,7 +284,7 @@ mod tests {
     fn skills_of_other_products_work_unchanged() {
         let text = "---\r\nname: pdf\r\ndescription: >\r\n  Work with PDF files.\r\n  Use it for forms.\r\nlicense: Proprietary. See LICENSE.txt\r\nallowed-tools: Read, Bash(git add:*) Write\r\nmetadata:\r\n  author: someone\r\n  version: \"1.0\"\r\ndisable-model-invocation: true\r\n---\r\nBody\r\n";
         let index = of(&[("x/pdf/SKILL.md", text), ("x/pdf/LICENSE.txt", ""), ("x/pdf/references/forms.md", "")]);
-        assert_eq!(told(&index), [] as [&str; 0]);
+        assert_eq!(problem_texts(&index), [] as [&str; 0]);
         let skill = &index.skills[0];
         assert_eq!(skill.description, "Work with PDF files. Use it for forms.");
         assert_eq!(skill.license.as_deref(), Some("Proprietary. See LICENSE.txt"));
@@ -320,7 +320,11 @@ mod tests {
             "the skill has no name",
             "is not a valid skill name",
         ] {
-            assert!(told(&index).iter().any(|told| told.contains(what)), "{what}: {:?}", told(&index));
+            assert!(
+                problem_texts(&index).iter().any(|problem| problem.contains(what)),
+                "{what}: {:?}",
+                problem_texts(&index)
+            );
         }
     }
 

@@ -171,7 +171,7 @@ pub fn plugin(app: &mut App) {
             dispatch::receive,
             worker_events::collect::<dispatch::ModelReplies>,
             dispatch::report_surroundings.run_if(worker_events::is_live),
-            trust_following::collect,
+            trust_following::collect.run_if(worker_events::is_live),
             (worker_events::collect::<AttributesPutBack>, slack_systems::report_access.run_if(worker_events::is_live))
                 .chain()
                 .in_set(ServerMessagesReceived),
@@ -208,7 +208,7 @@ pub fn plugin(app: &mut App) {
             servers::note_needed,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
-            trust_following::follow,
+            trust_following::follow.run_if(worker_events::is_live),
             dispatch::count_exchanges,
         )
             .chain()

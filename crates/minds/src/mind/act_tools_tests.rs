@@ -38,7 +38,7 @@ fn declared(context: &MindContext) -> Vec<String> {
 }
 
 /// The abilities part of the prompt.
-fn told(context: &MindContext) -> String {
+fn abilities_text(context: &MindContext) -> String {
     let prompt = crate::mind::compose::render(&PromptParts::default(), context);
     prompt.parts_from("abilities").map(|part| part.text.clone()).collect()
 }
@@ -91,10 +91,10 @@ fn every_function_says_what_it_does_and_takes_only_texts() {
 #[test]
 fn a_prompt_explains_functions_or_markers_and_never_both() {
     let mut context = context(reading(), &[]);
-    let calls = told(&context);
+    let calls = abilities_text(&context);
     assert!(calls.contains("call functions in the same reply") && !calls.contains("[PIN"), "{calls}");
     context.calls_acts = false;
-    let writes = told(&context);
+    let writes = abilities_text(&context);
     assert!(writes.contains("[PIN: text]") && !writes.contains("functions"), "{writes}");
 }
 
@@ -102,9 +102,9 @@ fn a_prompt_explains_functions_or_markers_and_never_both() {
 fn an_act_with_the_name_of_a_tool_stays_a_marker() {
     let context = context(CurrentRequest::Work, &["vfs_read", "Send"]);
     assert_eq!(declared(&context), ["remember", "pin", "draw"]);
-    let told = told(&context);
-    assert!(told.contains("by calling remember, pin, draw.\n"), "{told}");
-    assert!(told.contains("[SEND to Name: text]") && !told.contains("[PIN: text]"), "{told}");
+    let text = abilities_text(&context);
+    assert!(text.contains("by calling remember, pin, draw.\n"), "{text}");
+    assert!(text.contains("[SEND to Name: text]") && !text.contains("[PIN: text]"), "{text}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn news(app: &mut App) -> Option<Vec<NewItem>> {
 }
 
 /// Returns the text of the changes in Ada's request.
-fn told(app: &mut App) -> Option<String> {
+fn new_items_text(app: &mut App) -> Option<String> {
     let look = |room: RoomParams| {
         let (agent, _) = room.agent(ADA).expect("she should be in the room");
         let (element, held) = room.element(room.elements.key("ideas")?)?;
@@ -111,7 +111,7 @@ fn a_read_lists_the_changes_of_others_since_the_last_one() {
         item("p3", ItemNews::Removed, "the person", ""),
     ];
     assert_eq!(news(&mut app), Some(expected.to_vec()));
-    let new = told(&mut app).expect("something is new");
+    let new = new_items_text(&mut app).expect("something is new");
     assert!(["p1 (", "Which?", "p2 (", "p4 ("].iter().all(|part| new.contains(part)), "{new}");
     assert!(!new.contains("Her own") && !new.contains("p3"), "{new}");
     reads(&mut app);

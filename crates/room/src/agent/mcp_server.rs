@@ -104,6 +104,11 @@ impl McpEntry {
     }
 }
 
+/// What a permission for a server on this computer covers of the code that it runs.
+const COVERED_CODE: &str = "holds for the files of the workspace that it names and that these load; files whose names they \
+                            compose, what build tools compile for it, and what installed packages load after their first \
+                            file, may change without asking";
+
 impl McpServer {
     /// The key of exactly this server: two that differ in anything have different keys.
     pub fn key(&self) -> Id {
@@ -150,6 +155,7 @@ impl McpServer {
                 if *network {
                     line("may use the network".to_owned());
                 }
+                line(COVERED_CODE.to_owned());
             }
             McpTransport::Http { headers, .. } | McpTransport::Sse { headers, .. } => {
                 headers.iter().for_each(|(name, set)| line(format!("{name}: {}", value(set))));

@@ -113,6 +113,9 @@ fn the_displayed_command_line_is_complete_and_contains_no_secrets() {
     let details = server.details();
     assert!(details.contains("KEY=(set in the file)") && details.contains("T=${T}") && details.contains("the network"));
     assert!(!details.contains("hush"));
+    assert!(details.contains("what build tools compile for it") && details.contains("may change without asking"));
+    let remote = defined(json!({ "x": { "url": "https://a.org" } }));
+    assert!(!remote.details().contains("may change"), "it runs nothing here");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn agent(app: &App, id: &str) -> Option<Agent> {
     app.world().get::<Agent>(roster.entity(roster.key(id)?)?).cloned()
 }
 
-fn told<M: Message + Clone>(app: &App) -> Vec<M> {
+fn written_messages<M: Message + Clone>(app: &App) -> Vec<M> {
     let messages = app.world().resource::<Messages<M>>();
     messages.get_cursor().read(messages).cloned().collect()
 }
@@ -64,8 +64,8 @@ fn dropped_agents_are_lifted_above_the_elements_and_named_apart() {
     let names: Vec<_> = ["ada-1", "ada-2", "ada-1-2"].iter().map(|id| agent(&app, id).unwrap().name).collect();
     assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["Ada", "Ada 2", "Ada 3"]);
     assert_eq!(app.world().resource::<Roster>().len(), 3);
-    assert_eq!(told::<SceneWrite>(&app).len(), 3);
-    assert!(told::<ProblemReport>(&app).iter().any(|report| !report.problems.is_empty()));
+    assert_eq!(written_messages::<SceneWrite>(&app).len(), 3);
+    assert!(written_messages::<ProblemReport>(&app).iter().any(|report| !report.problems.is_empty()));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn an_entry_waits_for_its_profile() {
     scene(&mut app, entry("a-1", "adda", Some(Vec2::ZERO)), None);
     scene(&mut app, entry("a-2", "ada", None), None);
     advance(app.world_mut());
-    let reports = told::<ProblemReport>(&app);
+    let reports = written_messages::<ProblemReport>(&app);
     let problem = &reports.iter().find(|report| report.source == "agent a-1").unwrap().problems[0];
     assert!(problem.remedy.contains("\"ada\"") && problem.line == Some(7), "{problem}");
     assert!(agent(&app, "a-1").is_none() && agent(&app, "a-2").is_some());
@@ -98,15 +98,15 @@ fn a_changed_entry_moves_and_reprofiles_the_same_agent() {
     advance(app.world_mut());
     let after = agent(&app, "x").unwrap();
     assert_eq!((after.key, &*after.profile, &*after.name), (key, "bea", "Bea"));
-    let commands = told::<AgentCommand>(&app);
+    let commands = written_messages::<AgentCommand>(&app);
     assert!(commands.contains(&AgentCommand::SetHome { agent: "x".into(), position: Vec2::ONE, by: None }));
     assert_eq!(commands.len(), 1);
-    let follows = told::<BehaviourFollows>(&app);
+    let follows = written_messages::<BehaviourFollows>(&app);
     assert!(follows.iter().any(|follows| follows.agent == key && follows.behaviour == crate::base::Behaviour::Patrol));
     app.world_mut().write_message(SceneEdit::AgentGone { id: "x".into() });
     advance(app.world_mut());
     assert!(app.world().resource::<Roster>().is_empty());
-    assert_eq!(told::<AgentRemoved>(&app).len(), 1);
+    assert_eq!(written_messages::<AgentRemoved>(&app).len(), 1);
 }
 
 #[test]
@@ -117,14 +117,14 @@ fn agents_follow_a_renamed_file_and_outlive_a_removed_one() {
     advance(app.world_mut());
     file(&mut app, "agents/ada.md", None);
     advance(app.world_mut());
-    let reports = told::<ProblemReport>(&app);
+    let reports = written_messages::<ProblemReport>(&app);
     assert!(reports.iter().flat_map(|report| &report.problems).any(|problem| problem.what.contains("agents x still")));
     assert_eq!(&*app.world().resource::<Profiles>().get("ada").unwrap().instructions, "You count.");
     file(&mut app, "agents/bea.md", Some("You count."));
     advance(app.world_mut());
     let after = agent(&app, "x").unwrap();
     assert_eq!((&*after.profile, &*after.name), ("bea", "Bea"));
-    assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::Agent { .. })));
+    assert!(written_messages::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::Agent { .. })));
     assert!(app.world().resource::<Profiles>().get("ada").is_none());
 }
 
@@ -145,7 +145,7 @@ fn a_loaded_room_continues_as_the_saved_one() {
     load_world(other.world_mut(), &saved).unwrap();
     other.world_mut().insert_resource(EventLog::new("r".into(), app.world().resource::<EventLog>().next_seq()));
     assert_eq!(world_hash(app.world_mut()), world_hash(other.world_mut()));
-    assert!(told::<AgentAdded>(&other).is_empty());
+    assert!(written_messages::<AgentAdded>(&other).is_empty());
     for app in [&mut app, &mut other] {
         drop_agent(app, None, Vec2::ZERO, false);
         advance(app.world_mut());
@@ -208,19 +208,19 @@ fn a_behaviour_written_into_an_agents_file_counts_at_once_unless_the_scene_says_
     let mut app = room();
     file(&mut app, "agents/ada.md", Some("---\nbehaviour: wander\n---\nYou are Ada."));
     app.init_resource::<crate::workspace::SceneState>();
-    let told = AgentEntry { behaviour: Some(crate::base::Behaviour::Stationary), ..entry("told", "ada", None) };
-    app.world_mut().resource_mut::<crate::workspace::SceneState>().doc.agents = vec![told.clone()];
+    let stated = AgentEntry { behaviour: Some(crate::base::Behaviour::Stationary), ..entry("stated", "ada", None) };
+    app.world_mut().resource_mut::<crate::workspace::SceneState>().doc.agents = vec![stated.clone()];
     scene(&mut app, entry("free", "ada", None), None);
-    scene(&mut app, told, None);
+    scene(&mut app, stated, None);
     advance(app.world_mut());
     file(&mut app, "agents/ada.md", Some("---\nbehaviour: patrol\n---\nYou are Ada."));
     advance(app.world_mut());
-    let follows = self::told::<BehaviourFollows>(&app);
+    let follows = written_messages::<BehaviourFollows>(&app);
     let free = agent(&app, "free").unwrap().key;
     let last: Vec<_> = follows.iter().map(|follows| (follows.agent, follows.behaviour)).collect();
     assert_eq!(last.last(), Some(&(free, crate::base::Behaviour::Patrol)));
     assert!(last.iter().all(|(agent, _)| *agent == free), "{last:?}");
-    assert!(self::told::<SceneWrite>(&app).is_empty(), "the scene did not say it and is not told");
+    assert!(written_messages::<SceneWrite>(&app).is_empty(), "the scene did not say it and is not changed");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn an_agent_of_a_folder_is_named_by_either_id_and_makes_way_without_changing() {
     assert_eq!(&*agent(&app, "x").unwrap().profile, "team-two");
     let profiles = app.world().resource::<Profiles>();
     assert_eq!(profiles.get("team-two").unwrap().instructions, "You are of the team.");
-    let reports = told::<ProblemReport>(&app);
+    let reports = written_messages::<ProblemReport>(&app);
     let notes: Vec<_> = reports.iter().flat_map(|report| &report.problems).collect();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].place == "agents/team/two.md" && notes[0].what.contains("\"team-two\""), "{notes:?}");

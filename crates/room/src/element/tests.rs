@@ -53,7 +53,7 @@ fn pin(text: &str) -> ElementAct {
     PinAct::AddPin { id: None, text: text.into() }.into()
 }
 
-fn told<M: Message + Clone>(app: &App) -> Vec<M> {
+fn written_messages<M: Message + Clone>(app: &App) -> Vec<M> {
     let messages = app.world().resource::<Messages<M>>();
     messages.get_cursor().read(messages).cloned().collect()
 }
@@ -94,10 +94,10 @@ fn an_edit_is_applied_reported_and_written_once() {
     let log = app.world_mut().resource_mut::<EventLog>().take();
     assert_eq!(log.iter().filter(|record| record.draft.kind == EventKind::ElementChanged).count(), 2);
     edit(&mut app, "ideas", "ada-1", pin("two"));
-    let changes = told::<ElementChanged>(&app);
+    let changes = written_messages::<ElementChanged>(&app);
     let changes: Vec<&ElementChange> = changes.iter().map(|changed| &changed.change).collect();
     assert_eq!(changes, [&ElementChange::of_item("pin_added", &"p2".into())]);
-    let [SceneWrite::Element { id, keys }] = &told::<SceneWrite>(&app)[..] else { panic!("one write") };
+    let [SceneWrite::Element { id, keys }] = &written_messages::<SceneWrite>(&app)[..] else { panic!("one write") };
     assert_eq!((&**id, keys["pins"].as_array().unwrap().len()), ("ideas", 2));
 }
 
@@ -113,11 +113,11 @@ fn refusals_are_reported_to_the_author() {
         PinAct::Vote { id: "p9".into(), up: true }.into(),
     ] {
         edit(&mut app, "ideas", "ada-1", act);
-        let refused = told::<ElementRefused>(&app);
+        let refused = written_messages::<ElementRefused>(&app);
         assert_eq!(refused.last().unwrap().by, Author("ada-1".into()));
     }
     edit(&mut app, "idees", "ada-1", pin("x"));
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("did you mean ideas?"));
+    assert!(written_messages::<ElementRefused>(&app).last().unwrap().why.contains("did you mean ideas?"));
     assert_eq!(element(&app, "ideas").0.version, 0);
 }
 
@@ -145,16 +145,16 @@ fn a_changed_entry_is_merged_with_changes_by_agents() {
     assert_eq!(pins(&app, "ideas"), ["mine", "b", "from ada"]);
     let (element, _) = element(&app, "ideas");
     assert_eq!((&*element.label, element.position), ("Plans", Vec2::new(5.0, 6.0)));
-    assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::Element { .. })));
+    assert!(written_messages::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::Element { .. })));
 }
 
 #[test]
 fn an_element_has_the_content_of_its_file() {
     let mut app = room();
     scene(&mut app, entry("ideas", "pinboard", json!({ "file": "boards/ideas.md" })), None);
-    assert_eq!(told::<ProblemReport>(&app)[0].source, "element ideas");
+    assert_eq!(written_messages::<ProblemReport>(&app)[0].source, "element ideas");
     edit(&mut app, "ideas", "ada-1", pin("one"));
-    let writes = told::<SceneWrite>(&app);
+    let writes = written_messages::<SceneWrite>(&app);
     let [SceneWrite::File { path, text }] = &writes[..] else { panic!("one write: {writes:?}") };
     assert_eq!(path, "boards/ideas.md");
     let text = format!("# Ideas\n\n{text}- two\n");
@@ -163,10 +163,10 @@ fn an_element_has_the_content_of_its_file() {
     app.world_mut().write_message(FileChanged::new(path.clone(), content));
     advance(app.world_mut());
     assert_eq!(pins(&app, "ideas"), ["one", "two"]);
-    assert!(told::<SceneWrite>(&app).is_empty());
-    assert!(told::<ProblemReport>(&app).last().unwrap().problems.is_empty());
+    assert!(written_messages::<SceneWrite>(&app).is_empty());
+    assert!(written_messages::<ProblemReport>(&app).last().unwrap().problems.is_empty());
     edit(&mut app, "ideas", "ada-1", pin("three"));
-    let writes = told::<SceneWrite>(&app);
+    let writes = written_messages::<SceneWrite>(&app);
     let [SceneWrite::File { text, .. }] = &writes[..] else { panic!("one write: {writes:?}") };
     assert!(text.starts_with("# Ideas\n\n- one <!-- pin"), "{text}");
 }
@@ -195,14 +195,16 @@ fn mail_reaches_its_owner_only_and_the_sender_keeps_a_copy() {
     assert_eq!(element(&app, "hers").1.to_scene()["outbox"][0]["subject"], "Hello");
     let version = element(&app, "theirs").0.version;
     edit(&mut app, "theirs", "bo-1", MailAct::RemoveMail { id: "m1".into() }.into());
-    assert_eq!(told::<ElementRefused>(&app).len(), 1);
+    assert_eq!(written_messages::<ElementRefused>(&app).len(), 1);
     edit(&mut app, "theirs", "ada-2", MailAct::MarkMailRead { ids: vec!["m1".into()] }.into());
     assert_eq!(element(&app, "theirs").0.version, version);
     for number in 0..100 {
         let another = mail.clone().with("text", json!(format!("You? ({number})")));
         edit(&mut app, "theirs", "ada-1", another);
     }
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("was not delivered: the inbox is full"));
+    assert!(
+        written_messages::<ElementRefused>(&app).last().unwrap().why.contains("was not delivered: the inbox is full")
+    );
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn closed_mail_is_open_again_when_a_person_changes_what_it_says() {
         let scene = element(&app, "hers").1.to_scene();
         assert_eq!(scene["items"][0]["status"] != "closed", is_open, "{keys:?}: {scene:?}");
         let word = if is_open { "mail_edited" } else { "mail_changed" };
-        assert!(told::<ElementChanged>(&app).last().expect("a change").change.is(word), "{keys:?}");
+        assert!(written_messages::<ElementChanged>(&app).last().expect("a change").change.is(word), "{keys:?}");
     }
 }
 
@@ -235,15 +237,15 @@ fn the_author_of_a_pin_that_a_limit_removes_is_told() {
     scene(&mut app, entry("ideas", "pinboard", json!({})), None);
     for number in 0..5 {
         edit(&mut app, "ideas", "ada-1", pin(&format!("idea {number}")));
-        assert_eq!(told::<ItemLost>(&app), []);
+        assert_eq!(written_messages::<ItemLost>(&app), []);
     }
     edit(&mut app, "ideas", "ada-1", pin("one more"));
-    let lost = told::<ItemLost>(&app);
+    let lost = written_messages::<ItemLost>(&app);
     assert_eq!((lost.len(), &*lost[0].author.0), (1, "ada-1"));
     assert!(lost[0].what.contains("pin p1 was removed") && lost[0].what.contains("may only have 5"), "{lost:?}");
     // A removal by its author, or by a vote, is no news of a limit.
     edit(&mut app, "ideas", "ada-1", PinAct::RemovePin { id: "p2".into() }.into());
-    assert_eq!(told::<ItemLost>(&app), lost);
+    assert_eq!(written_messages::<ItemLost>(&app), lost);
 }
 
 #[test]
@@ -263,15 +265,15 @@ fn mail_and_its_copy_share_a_message_id_that_is_unique_across_runs() {
             |id: &str, list: &str| element(app, id).1.to_scene()[list].as_array().unwrap().last().unwrap().clone();
         let (mail, copy) = (last("bos", "items"), last("adas", "outbox"));
         assert_eq!(mail["message"], copy["message"], "{mail} {copy}");
-        let told: Vec<_> = app
+        let named: Vec<_> = app
             .world()
             .resource::<EventLog>()
             .unwritten()
             .iter()
             .filter_map(|record| record.read::<crate::log::events::ElementChanged>()?.message)
             .collect();
-        assert_eq!(told, [Id::from(mail["message"].as_str().unwrap())], "the log names it once");
-        told[0].to_string()
+        assert_eq!(named, [Id::from(mail["message"].as_str().unwrap())], "the log names it once");
+        named[0].to_string()
     };
     let mut app = room();
     scene(&mut app, entry("adas", "inbox", json!({ "owner": "ada-1" })), None);
@@ -326,7 +328,7 @@ fn the_oldest_closed_mail_is_dropped_and_open_mail_never_is() {
     }
     let (open, closed, _) = held(&app);
     assert_eq!((open, closed), (100, 0));
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open messages)"));
+    assert!(written_messages::<ElementRefused>(&app).last().unwrap().why.contains("full (100 open messages)"));
 }
 
 #[test]
@@ -359,7 +361,7 @@ fn agents_cannot_repeat_a_text_whoever_wrote_it() {
         ("mail", mail("are you there?", &[]), "this mail is already in the inbox of ada, so it was not sent again"),
     ] {
         edit(&mut app, element, "bo-1", again.clone());
-        let refused = told::<ElementRefused>(&app).pop().expect("it is there already");
+        let refused = written_messages::<ElementRefused>(&app).pop().expect("it is there already");
         assert_eq!((refused.why.as_str(), &*refused.by.0), (why, "bo-1"), "{again:?}");
     }
     advance(app.world_mut());
@@ -372,7 +374,7 @@ fn agents_cannot_repeat_a_text_whoever_wrote_it() {
         ("mail", "bo-1", mail("Are you there?", &["artifacts/map.md"])),
     ] {
         edit(&mut app, element, by, another.clone());
-        assert!(told::<ElementRefused>(&app).is_empty(), "{another:?}");
+        assert!(written_messages::<ElementRefused>(&app).is_empty(), "{another:?}");
     }
 }
 
@@ -382,15 +384,17 @@ fn people_arrange_elements() {
     let command = |app: &mut App, command| {
         app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(command);
         advance(app.world_mut());
-        told::<SceneWrite>(app).len()
+        written_messages::<SceneWrite>(app).len()
     };
     let keys = json!({ "kind": "pinboard", "position": [1, 2] }).as_object().unwrap().clone();
     assert_eq!(command(&mut app, ElementCommand::Add { keys: keys.clone() }), 1);
-    let SceneWrite::AddElement { keys: written } = &told::<SceneWrite>(&app)[0] else { panic!("an added element") };
+    let SceneWrite::AddElement { keys: written } = &written_messages::<SceneWrite>(&app)[0] else {
+        panic!("an added element")
+    };
     assert_eq!(written.iter().next().unwrap().1, "pinboard-1");
     let id: Id = "pinboard-1".into();
     command(&mut app, ElementCommand::Move { element: id.clone(), position: Vec2::new(3.0, f32::NAN) });
-    assert_eq!(told::<ElementRefused>(&app).len(), 1);
+    assert_eq!(written_messages::<ElementRefused>(&app).len(), 1);
     command(&mut app, ElementCommand::Move { element: id.clone(), position: Vec2::new(3.0, 4.0) });
     command(&mut app, ElementCommand::Relabel { element: id.clone(), label: "Plans".into() });
     assert_eq!((element(&app, &id).0.position, &*element(&app, &id).0.label), (Vec2::new(3.0, 4.0), "Plans"));
@@ -402,9 +406,9 @@ fn people_arrange_elements() {
 fn an_unknown_kind_is_a_problem_with_a_suggestion() {
     let mut app = room();
     scene(&mut app, entry("x", "pinbord", json!({})), None);
-    let problem = &told::<ProblemReport>(&app)[0].problems[0];
+    let problem = &written_messages::<ProblemReport>(&app)[0].problems[0];
     assert_eq!((problem.remedy.as_str(), problem.line), ("did you mean \"pinboard\"?", Some(3)));
-    assert!(told::<SceneWrite>(&app).is_empty());
+    assert!(written_messages::<SceneWrite>(&app).is_empty());
 }
 
 #[test]
@@ -472,7 +476,7 @@ fn an_agent_that_writes_an_elements_file_acts_as_itself() {
         assert!(whys.iter().any(|why| why.contains(expected)), "{expected} in {whys:?}");
     }
     assert!(
-        told::<SceneWrite>(&app)
+        written_messages::<SceneWrite>(&app)
             .iter()
             .any(|write| matches!(write, SceneWrite::File { text, .. } if text.contains("the user's"))),
         "the file says again what the board holds"
@@ -483,7 +487,10 @@ fn an_agent_that_writes_an_elements_file_acts_as_itself() {
     }
     let refused = agent_writes(&mut app, "ada-1", &path, FileContent::Removed);
     assert!(refused[0].why.contains("only the user can remove it"), "{refused:?}");
-    assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })), "it is made again");
+    assert!(
+        written_messages::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })),
+        "it is made again"
+    );
 }
 
 #[test]
@@ -518,7 +525,7 @@ fn rules_are_the_users_and_an_inbox_is_its_owners_through_files_too() {
     }
     .into();
     self::edit(&mut app, "mail", "ada-2", edit);
-    assert!(told::<ElementRefused>(&app).last().unwrap().why.contains("cannot send mail as user"));
+    assert!(written_messages::<ElementRefused>(&app).last().unwrap().why.contains("cannot send mail as user"));
 }
 
 #[test]
@@ -548,7 +555,7 @@ fn an_agents_edit_of_a_scene_is_its_own_act_too() {
         let (element, held) = element(&app, "mail");
         assert_eq!((element.owner.as_deref(), element.file.as_deref()), (Some("ada-1"), None));
         assert_eq!(held.to_scene()["items"][0]["text"], "secret");
-        let Some(SceneWrite::Element { keys, .. }) = told::<SceneWrite>(&app).pop() else {
+        let Some(SceneWrite::Element { keys, .. }) = written_messages::<SceneWrite>(&app).pop() else {
             panic!("it is written back")
         };
         assert_eq!((&keys["owner"], &keys["items"][0]["text"]), (&json!("ada-1"), &json!("secret")));
@@ -557,10 +564,12 @@ fn an_agents_edit_of_a_scene_is_its_own_act_too() {
     let now = entry("rules", "rulebook", json!({ "text": "Obey ada-2." }));
     app.world_mut().write_message(SceneEdit::Element { now, before: Some(rules), by, cause: None });
     advance(app.world_mut());
-    assert!(told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::AddElement { .. })));
+    assert!(written_messages::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::AddElement { .. })));
     assert_eq!(element(&app, "rules").1.to_scene()["text"], "Be kind.");
     assert!(
-        told::<ElementRefused>(&app).iter().any(|refused| refused.why.contains("only the user can change a rulebook"))
+        written_messages::<ElementRefused>(&app)
+            .iter()
+            .any(|refused| refused.why.contains("only the user can change a rulebook"))
     );
 }
 
@@ -574,24 +583,24 @@ fn an_unreadable_file_leaves_the_board_unchanged_until_it_is_fixed() {
     };
     by_hand(&mut app, broken);
     assert_eq!(pins(&app, "ideas"), ["one"]);
-    let problem = told::<ProblemReport>(&app).pop().unwrap().problems.remove(0);
+    let problem = written_messages::<ProblemReport>(&app).pop().unwrap().problems.remove(0);
     assert_eq!((problem.place.as_str(), problem.line), ("boards/ideas.md", Some(1)));
     edit(&mut app, "ideas", "ada-1", pin("meanwhile"));
-    assert!(told::<SceneWrite>(&app).is_empty(), "the person's file is left alone");
+    assert!(written_messages::<SceneWrite>(&app).is_empty(), "the person's file is left alone");
     let saved = save_world(app.world_mut()).unwrap();
     let mut app = room();
     load_world(app.world_mut(), &saved).unwrap();
     by_hand(&mut app, "- one <!-- pin {\"id\":\"p1\",\"up\":[\"bo-1\"]} -->\n- two\n");
     assert_eq!(pins(&app, "ideas"), ["one", "two", "meanwhile"]);
     assert!(
-        told::<SceneWrite>(&app)
+        written_messages::<SceneWrite>(&app)
             .iter()
             .any(|write| matches!(write, SceneWrite::File { text, .. } if text.contains("meanwhile")))
     );
     let refused = agent_writes(&mut app, "ada-1", &path, FileContent::Text(broken.into()));
     assert!(refused[0].why.contains("line 1"), "an agent cannot stop a board by a broken file: {refused:?}");
     edit(&mut app, "ideas", "ada-1", pin("more"));
-    assert!(!told::<SceneWrite>(&app).is_empty());
+    assert!(!written_messages::<SceneWrite>(&app).is_empty());
 }
 
 #[test]
@@ -602,7 +611,10 @@ fn an_unknown_kind_leaves_the_element_unchanged() {
     let key = element(&app, "ideas").0.key;
     scene(&mut app, entry("ideas", "pinbord", json!({ "pins": ["a"] })), Some(before.clone()));
     assert_eq!((pins(&app, "ideas"), element(&app, "ideas").0.key), (vec!["a".to_owned()], key));
-    assert_eq!(told::<ProblemReport>(&app).last().unwrap().problems[0].remedy, "did you mean \"pinboard\"?");
+    assert_eq!(
+        written_messages::<ProblemReport>(&app).last().unwrap().problems[0].remedy,
+        "did you mean \"pinboard\"?"
+    );
 }
 
 #[test]
@@ -628,7 +640,7 @@ fn a_task_board_writes_its_file_and_nothing_into_the_scene() {
     app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(add(&keys));
     advance(app.world_mut());
     let files = |app: &App| -> Vec<String> {
-        let writes = told::<SceneWrite>(app).into_iter();
+        let writes = written_messages::<SceneWrite>(app).into_iter();
         writes.filter_map(|write| if let SceneWrite::File { text, .. } = write { Some(text) } else { None }).collect()
     };
     assert_eq!(files(&app), [taskboard::BEGINNING], "a file of its own is made at once");
@@ -636,7 +648,7 @@ fn a_task_board_writes_its_file_and_nothing_into_the_scene() {
     edit(&mut app, "taskboard-1", "user", add_task("A @ada Count"));
     assert_eq!(files(&app).last().unwrap(), "## TODO\n\n- [ ] A @ada \"Count\"\n  id: count\n");
     edit(&mut app, "taskboard-1", "ada-1", add_task("Mine"));
-    let refused = told::<ElementRefused>(&app);
+    let refused = written_messages::<ElementRefused>(&app);
     assert!(refused.iter().any(|one| one.why.contains("create_task")), "{refused:?}");
     assert!(!files(&app).iter().any(|text| text.contains("Mine")));
 }
@@ -651,7 +663,7 @@ fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
     for (kind, file) in [("pinboard", "tasks/work.task.md"), ("taskboard", "boards/work.md")] {
         app.world_mut().resource_mut::<InputQueue<ElementCommand>>().push(add(kind, file));
         advance(app.world_mut());
-        assert!(told::<ElementRefused>(&app).iter().any(|one| one.why.contains(file)), "{kind}");
+        assert!(written_messages::<ElementRefused>(&app).iter().any(|one| one.why.contains(file)), "{kind}");
     }
     assert_eq!(app.world().resource::<Elements>().iter().count(), 0);
     scene(&mut app, entry("pins", "pinboard", json!({ "file": "tasks/work.task.md" })), None);
@@ -659,13 +671,14 @@ fn task_files_are_for_task_boards_and_the_record_of_questions_is_only_shown() {
         app.world().resource::<Elements>().key("pins").and_then(|key| app.world().resource::<Elements>().entity(key));
     assert_eq!(app.world().get::<Element>(entity.unwrap()).unwrap().file, None, "it keeps its pins in the scene");
     scene(&mut app, entry("asked", "taskboard", json!({ "file": "tasks/approvals.task.md" })), None);
-    let problems = told::<ProblemReport>(&app).into_iter().flat_map(|report| report.problems).collect::<Vec<_>>();
+    let problems =
+        written_messages::<ProblemReport>(&app).into_iter().flat_map(|report| report.problems).collect::<Vec<_>>();
     assert!(!problems.iter().any(|problem| problem.what.contains("does not exist")), "{problems:?}");
     edit(&mut app, "asked", "user", TaskAct::AddTask { line: "x".into(), below: None }.into());
-    let refused = told::<ElementRefused>(&app);
+    let refused = written_messages::<ElementRefused>(&app);
     assert!(refused.iter().any(|one| one.why.contains("on the approval card")), "{refused:?}");
     assert!(
-        !told::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })),
+        !written_messages::<SceneWrite>(&app).iter().any(|write| matches!(write, SceneWrite::File { .. })),
         "nothing is written"
     );
 }

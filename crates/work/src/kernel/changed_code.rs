@@ -29,15 +29,6 @@ pub(super) fn code_of(plan: &ToolPlan, rules: &CommandRules) -> CodeCheck {
     check
 }
 
-/// Whether a call starts a tool that finds the sources of its project by itself.
-fn runs_sources(plan: &ToolPlan) -> bool {
-    let sources = |target: &str, folder: &str| !CommandCode::of_line(target, folder).sources.is_empty();
-    plan.touches.iter().any(|touch| match &touch.becomes {
-        TouchEffect::RunsIn { folder } => touch.kind == TouchKind::PROCESS_RUN && sources(&touch.target, folder),
-        _ => false,
-    })
-}
-
 /// The reason that a rule for sources that changed would remove.
 fn edited_reason() -> AskSource {
     let why = format!("a rule with `edited` in {ALLOWLIST_FILE} would run changed sources without asking");
@@ -58,13 +49,18 @@ pub(super) fn edited_rule(plan: &ToolPlan, rules: &[AskRule], allowlist: &str) -
 }
 
 impl Kernel {
-    /// The decision about a call whose command would run files that changed: each change needs approval, unless a person
-    /// just allowed the call.
-    pub(super) fn with_changed_code(&self, decision: Decision, call: &Call, plan: Option<&ToolPlan>) -> Decision {
-        let Some((seen, plan)) = call.code.as_deref().zip(plan).filter(|_| !call.is_allowed) else { return decision };
+    /// The decision about a call whose command would run this code, some of which changed: each change needs approval,
+    /// unless a person just allowed the call.
+    pub(super) fn with_changed_code(
+        &self,
+        decision: Decision,
+        call: &Call,
+        (plan, code): (&ToolPlan, &CodeCheck),
+    ) -> Decision {
+        let Some(seen) = call.code.as_deref().filter(|_| !call.is_allowed) else { return decision };
         let target = plan.touches.first().map_or("", |touch| &touch.target);
         let mut changes = self.known_code.changes(seen, target);
-        if !changes.is_empty() && decision == Decision::Allow && runs_sources(plan) {
+        if !changes.is_empty() && decision == Decision::Allow && !code.sources.is_empty() {
             changes.push(AskRule { source: edited_reason(), kind: TouchKind::PROCESS_RUN, target: target.to_owned() });
         }
         let mut rules = match decision {

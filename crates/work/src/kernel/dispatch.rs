@@ -137,12 +137,12 @@ impl RoomAccess<'_, '_> {
             Some(plan) => Ok(*plan),
             None => self.plan(&one, &call.call, &bounds),
         };
+        let code = plan.as_ref().map(|plan| code_of(plan, &self.command_rules())).unwrap_or_default();
         let decision = plan.as_ref().ok().map(|plan| {
             let act = plan.act(&self.gate_context(), self.tools.names());
             let act = if bounds.has_worktree() && *plan.executor == *FILES { act.in_worktree() } else { act };
-            decide(&act, &bounds, &self.policy)
+            kernel.with_changed_code(decide(&act, &bounds, &self.policy), &call, (plan, &code))
         });
-        let decision = decision.map(|decision| kernel.with_changed_code(decision, &call, plan.as_ref().ok()));
         let record = call.record.unwrap_or_else(|| {
             let called = events::ToolCall {
                 tool: call.call.name.as_str().into(),
@@ -168,7 +168,6 @@ impl RoomAccess<'_, '_> {
         let now = self.now_secs();
         kernel.end_grants(now);
         let is_denied = matches!(decision, Some(Decision::Deny { .. }));
-        let code = code_of(&plan, &self.command_rules());
         if !is_denied && !code.is_empty() && must_look(&call, &plan) && self.tools.has_executor(COMMANDS) {
             let worktree = bounds.has_worktree().then(|| one.agent.clone());
             let look = looking_at_code(&plan, &code);

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bevy::ecs::prelude::*;
@@ -152,16 +151,13 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Creates a folder for the files of one call.
+/// Creates a folder for the files of one call, under a name that nothing has, whoever left files there.
 fn folder_of_call() -> Result<PathBuf, String> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = real(&std::env::temp_dir()).join(format!("workshop-tool-{}-{number}", std::process::id()));
-    // Files of an ended process with the same id are no longer needed.
-    let _ = std::fs::remove_dir_all(&folder);
-    let made = std::fs::create_dir(&folder);
-    made.map_err(|error| format!("the folder for its files cannot be created: {}: {error}", folder.display()))?;
-    Ok(folder)
+    let all = real(&std::env::temp_dir());
+    let made = tempfile::Builder::new().prefix("workshop-tool-").tempdir_in(&all);
+    let made = made.map_err(|error| format!("no folder for its files can be created in {}: {error}", all.display()))?;
+    // The runtime deletes it when the call has ended.
+    Ok(made.keep())
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl PausedRoom {
         fs::read_to_string(self.folder.path().join(PATH)).expect("it should exist")
     }
 
-    fn told(&self) -> String {
+    fn notices(&self) -> String {
         format!("{:?}", self.state.notices)
     }
 }
@@ -103,7 +103,7 @@ fn a_cyclic_dependency_is_refused_with_a_reason() {
     let mut fixture = fixture();
     fixture.draw(vec![WorkflowEdit::Depend { step: "look".into(), on: "write".into() }]);
     assert_eq!(fixture.on_disk(), TEXT);
-    assert!(fixture.told().contains("they would wait for each other"), "{}", fixture.told());
+    assert!(fixture.notices().contains("they would wait for each other"), "{}", fixture.notices());
 }
 
 #[test]
@@ -121,5 +121,5 @@ fn undo_never_overwrites_an_external_change() {
     fixture.act(Command::Undo);
     fixture.settle_files();
     assert_eq!(fixture.on_disk(), other);
-    assert!(fixture.told().contains("changed in the meantime"), "{}", fixture.told());
+    assert!(fixture.notices().contains("changed in the meantime"), "{}", fixture.notices());
 }

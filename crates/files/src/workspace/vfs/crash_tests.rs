@@ -178,7 +178,7 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
 
 /// Normalises a history: an unchanged file that another program created has a version if its creation was observed, and
 /// none if the file existed when the workspace was opened. Both are right.
-fn told(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
+fn observed_history(history: Vec<(u64, String, String)>) -> Vec<(u64, String, String)> {
     if history.len() == 1 && history[0].1 == OUTSIDE { Vec::new() } else { history }
 }
 
@@ -211,7 +211,7 @@ proptest! {
             }
         }
         for path in ["agents/a.md", "notes/b.md", "notes/c.md", "d.md"] {
-            prop_assert_eq!(told(whole.history(path)), told(killed.history(path)), "{}", path);
+            prop_assert_eq!(observed_history(whole.history(path)), observed_history(killed.history(path)), "{}", path);
         }
         prop_assert_eq!(killed.files.versions.steps().expect("they can be read"), []);
     }
@@ -257,8 +257,8 @@ fn an_external_save_at_any_step_of_an_order_is_never_lost() {
         let (fixture, outcome) = saved_at(step, write("notes/b.md", "ada's"), theirs, 1);
         assert!(outcome.result.is_ok(), "{outcome:?}");
         assert_eq!(fixture.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
-        let told = fixture.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
-        assert_eq!(told.map(|news| news.version), Some(3), "{step:?}");
+        let change = fixture.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
+        assert_eq!(change.map(|news| news.version), Some(3), "{step:?}");
 
         let (fixture, outcome) = saved_at(step, add_task("notes/b.md", "Buy milk"), theirs, 1);
         assert!(matches!(outcome.result, Ok(FileAnswer::Edited { done: Some(_), .. })), "{outcome:?}");
@@ -312,8 +312,8 @@ fn leftovers_of_an_interrupted_exchange_are_removed_or_set_aside() {
         assert_eq!(fixture.on_disk(".workshop/unsaved/notes_c.md").as_deref(), Some(theirs));
         let is_apart = fixture.on_disk(".workshop/unsaved/notes_b.md").as_deref() == Some(theirs);
         assert_eq!(is_apart, now == "saved later");
-        let told = std::mem::take(&mut fixture.files.problems);
-        assert_eq!(told.len(), 1 + usize::from(is_apart), "{told:?}");
+        let problems = std::mem::take(&mut fixture.files.problems);
+        assert_eq!(problems.len(), 1 + usize::from(is_apart), "{problems:?}");
     }
 }
 

@@ -76,12 +76,24 @@ impl Executor {
     /// The agents that wrote the present texts of these files, themselves or with their programs. Files whose history
     /// cannot be read are left out.
     pub(super) fn agent_writers(&self, paths: Vec<String>) -> BTreeMap<String, Id> {
-        let writer = |path: &String| {
-            let head = self.heads.get(path).filter(|head| head.is_there)?;
-            let author = self.versions.author(head.file, head.version).ok().flatten()?;
-            (!is_reserved(&author)).then(|| Id::from(author))
-        };
-        paths.into_iter().filter_map(|path| Some((writer(&path)?, path))).map(|(agent, path)| (path, agent)).collect()
+        paths
+            .into_iter()
+            .filter_map(|path| Some((self.agent_writer(&path)?, path)))
+            .map(|(id, path)| (path, id))
+            .collect()
+    }
+
+    /// The wanted files whose present texts agents wrote, themselves or with their programs.
+    pub(super) fn agent_files(&self, is_wanted: fn(&str) -> bool) -> Vec<String> {
+        let wanted = self.heads.keys().filter(|path| is_wanted(path.as_str()));
+        wanted.filter(|path| self.agent_writer(path).is_some()).cloned().collect()
+    }
+
+    /// The agent that wrote the present text of a file; `None` if nobody else did, or its history cannot be read.
+    fn agent_writer(&self, path: &str) -> Option<Id> {
+        let head = self.heads.get(path).filter(|head| head.is_there)?;
+        let author = self.versions.author(head.file, head.version).ok().flatten()?;
+        (!is_reserved(&author)).then(|| Id::from(author))
     }
 
     /// Keeps the texts of files without a history. Texts that are kept already and look unchanged are not read again.

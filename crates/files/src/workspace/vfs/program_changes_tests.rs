@@ -33,6 +33,24 @@ fn row(path: &str, by: Option<&str>, is_gone: bool, is_new: bool) -> (String, Op
 }
 
 #[test]
+fn the_files_of_agents_are_those_that_they_or_their_programs_wrote_last() {
+    let mut fixture = FileWorkspace::new(&[("src/persons.py", "a"), ("src/a.py", "a"), ("notes/a.md", "a")]);
+    let is_code: fn(&str) -> bool = |path| path.ends_with(".py");
+    assert_eq!(fixture.files.agent_files(is_code), [] as [&str; 0]);
+    for path in ["src/a.py", "notes/a.md"] {
+        fixture.run("ada", write(path, "A")).expect("it can be written");
+    }
+    let program = begin(&mut fixture, "bo");
+    put_outside(&fixture.folder, "src/new.py", "new");
+    end(&mut fixture, program);
+    assert_eq!(fixture.files.agent_files(is_code), ["src/a.py", "src/new.py"]);
+    let program = begin(&mut fixture, "bo");
+    fs::remove_file(fixture.folder.path().join("src/new.py")).expect("it should exist");
+    end(&mut fixture, program);
+    assert_eq!(fixture.files.agent_files(is_code), ["src/a.py"]);
+}
+
+#[test]
 fn everything_that_a_program_changes_is_its_agents_with_the_text_before() {
     let mut fixture = FileWorkspace::new(&[
         ("src/a.py", "a"),

@@ -26,6 +26,11 @@ impl ProgramObserver {
         self.files.agent_writers(paths).unwrap_or_default()
     }
 
+    /// Returns the wanted files whose present texts agents wrote. None, if the workspace was closed.
+    pub fn agent_files(&self, is_wanted: fn(&str) -> bool) -> Vec<String> {
+        self.files.agent_files(is_wanted).unwrap_or_default()
+    }
+
     /// Examines all files before the program starts. Returns `None` if the workspace was closed.
     pub fn begin(self) -> Option<ObservedProgram> {
         let number = self.files.begin_program(self.owner)?;

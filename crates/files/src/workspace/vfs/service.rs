@@ -123,6 +123,11 @@ enum Command {
         paths: Vec<String>,
         reply: Sender<BTreeMap<String, Id>>,
     },
+    /// The reply names the wanted files whose present texts agents wrote.
+    AgentFiles {
+        is_wanted: fn(&str) -> bool,
+        reply: Sender<Vec<String>>,
+    },
     /// Stop, after all earlier commands.
     Stop,
 }
@@ -188,6 +193,13 @@ impl FileHandle {
     pub(super) fn agent_writers(&self, paths: Vec<String>) -> Option<BTreeMap<String, Id>> {
         let (reply, replied) = bounded(1);
         self.0.send(Command::AgentWriters { paths, reply }).ok()?;
+        replied.recv().ok()
+    }
+
+    /// Returns the wanted files whose present texts agents wrote.
+    pub(super) fn agent_files(&self, is_wanted: fn(&str) -> bool) -> Option<Vec<String>> {
+        let (reply, replied) = bounded(1);
+        self.0.send(Command::AgentFiles { is_wanted, reply }).ok()?;
         replied.recv().ok()
     }
 
@@ -525,6 +537,10 @@ impl ServiceState {
             Command::AgentWriters { paths, reply } => {
                 // If nobody waits any more, there is nothing to tell.
                 let _ = reply.send(self.files.agent_writers(paths));
+            }
+            Command::AgentFiles { is_wanted, reply } => {
+                // As above.
+                let _ = reply.send(self.files.agent_files(is_wanted));
             }
             Command::Flush(reply) => {
                 // As above: the saves are on disk anyway.

@@ -38,7 +38,7 @@ fn record(fixture: &mut FileWorkspace, content: &str, over: Option<u64>) -> Stri
 }
 
 /// Returns the reports to the room about session files: their texts, and the room's last texts.
-fn told(fixture: &FileWorkspace) -> Vec<(FileContent, Option<String>)> {
+fn reported_records(fixture: &FileWorkspace) -> Vec<(FileContent, Option<String>)> {
     let news = fixture.files.news.take(usize::MAX).into_iter();
     let records = news.filter_map(|news| match news {
         ServiceEvent::Record(RecordChanged { path, content, ours }) => {
@@ -66,17 +66,17 @@ fn the_rooms_writes_are_not_reported_and_a_persons_once() {
     let first = session(&["Look"]);
     assert_eq!(record(&mut fixture, &first, None), PATH);
     look(&mut fixture);
-    assert_eq!(told(&fixture), []);
+    assert_eq!(reported_records(&fixture), []);
     let theirs = first.clone() + "  - role: user\n    content: And?\n";
     put_outside(&fixture.folder, PATH, &theirs);
     // Half a second may pass between two parts of a save: it is not reported before the file has been stable for a
     // moment.
     fixture.files.examine(PATH);
-    assert_eq!(told(&fixture), []);
+    assert_eq!(reported_records(&fixture), []);
     look(&mut fixture);
-    assert_eq!(told(&fixture), [(FileContent::Text(theirs.clone()), Some(first))]);
+    assert_eq!(reported_records(&fixture), [(FileContent::Text(theirs.clone()), Some(first))]);
     look(&mut fixture);
-    assert_eq!(told(&fixture), []);
+    assert_eq!(reported_records(&fixture), []);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn unreported_texts_are_not_overwritten() {
     let second = session(&["Look", "I look"]);
     assert_eq!(record(&mut fixture, &second, None), COPY);
     assert_eq!((fixture.on_disk(PATH).as_ref(), fixture.on_disk(COPY).as_ref()), (Some(&theirs), Some(&second)));
-    assert_eq!(told(&fixture).len(), 1, "it is reported at once");
+    assert_eq!(reported_records(&fixture).len(), 1, "it is reported at once");
     // The room has read it, and continues writing in it.
     let third = session(&["Look", "I look", "And?"]);
     assert_eq!(record(&mut fixture, &third, Some(content_hash(theirs.as_bytes()))), PATH);
@@ -105,7 +105,7 @@ fn unreported_texts_are_not_overwritten() {
     // A file that is not text is left alone, too.
     std::fs::write(fixture.folder.path().join(PATH), [0xff, 0xfe]).expect("it can be written");
     assert_eq!(record(&mut fixture, &fourth, None), COPY);
-    assert!(matches!(told(&fixture).as_slice(), [(FileContent::Unusable { .. }, _)]));
+    assert!(matches!(reported_records(&fixture).as_slice(), [(FileContent::Unusable { .. }, _)]));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_replaced_text_is_a_version_that_a_person_can_restore() {
     assert!(fixture.run("ada", restore(PATH, 1)).is_err_and(|refused| refused.is_refusal), "only a person does");
     fixture.run("user", restore(PATH, 1)).expect("it should be kept");
     assert_eq!(fixture.on_disk(PATH), Some(first.clone()));
-    assert_eq!(told(&fixture), [(FileContent::Text(first.clone()), None)]);
+    assert_eq!(reported_records(&fixture), [(FileContent::Text(first.clone()), None)]);
     let save = |base: &str, content: &str| FileOperation::Save {
         path: PATH.into(),
         base: Some(content_hash(base.as_bytes())),
@@ -150,7 +150,7 @@ fn a_replaced_text_is_a_version_that_a_person_can_restore() {
             .is_err_and(|failure| failure.what.contains("changed in the meantime"))
     );
     fixture.run("user", save(&first, &added)).expect("it is as it was");
-    assert_eq!(told(&fixture), [(FileContent::Text(added), None)]);
+    assert_eq!(reported_records(&fixture), [(FileContent::Text(added), None)]);
     let texts: Vec<String> = fixture.history(PATH).into_iter().map(|(_, _, text)| text).collect();
     assert_eq!(texts, [first, second]);
 }

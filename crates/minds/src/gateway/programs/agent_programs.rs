@@ -1,7 +1,7 @@
 //! Programs that agents run: given as a list of words, never as a shell line; sandboxed where possible; limited in
 //! time, memory, processes and output; and ended together with everything that they started.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::code::command_code::{CodeCheck, SeenCode};
+use super::code::code_references::is_data_name;
+use super::code::command_code::{AgentFiles, CodeCheck, SeenCode};
 use super::git_protection;
 use super::process::{Group, find_program};
 use super::sandbox::attribute_reports::PutBackListener;
@@ -225,6 +226,19 @@ pub(in crate::gateway) async fn end_observing(observed: Option<ObservedProgram>)
     tokio::task::spawn_blocking(move || observed.end()).await.unwrap_or_default()
 }
 
+/// The files that agents wrote, as the file service knows them. Nobody wrote any without it.
+struct ObservedFiles<'a>(Option<&'a ProgramObserver>);
+
+impl AgentFiles for ObservedFiles<'_> {
+    fn writers(&self, paths: Vec<String>) -> BTreeMap<String, Id> {
+        self.0.map(|files| files.agent_writers(paths)).unwrap_or_default()
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.0.map(|files| files.agent_files(|path| !is_data_name(path))).unwrap_or_default()
+    }
+}
+
 type Ran = (ProgramEnd, String, String);
 
 async fn run_in(
@@ -236,10 +250,7 @@ async fn run_in(
     let ProgramOrder { words, root, folder, timeout_secs, settings, code, .. } = order;
     if let Some(workspace) = place.workspace.clone().filter(|_| !code.is_empty()) {
         let copy = root.clone();
-        let look = move || {
-            let writers = |paths| observer.as_ref().map(|files| files.agent_writers(paths)).unwrap_or_default();
-            code.unexpected(&workspace, copy.as_deref(), writers)
-        };
+        let look = move || code.unexpected(&workspace, copy.as_deref(), &ObservedFiles(observer.as_ref()));
         let looked = tokio::task::spawn_blocking(look).await;
         if let Some(seen) = looked.map_err(|_| "the files that it runs cannot be read".to_owned())? {
             return Ok((ProgramEnd::Seen(seen), String::new(), String::new()));

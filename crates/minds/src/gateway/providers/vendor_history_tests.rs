@@ -16,7 +16,7 @@ fn call(id: &str, name: &str) -> ToolCall {
 }
 
 /// Returns turns in short form: `u:text`, `a:text(name#id …)`, `r:id=text …`.
-fn told(turns: &[Turn]) -> Vec<String> {
+fn turn_lines(turns: &[Turn]) -> Vec<String> {
     let one = |turn: &Turn| match turn {
         Turn::User(text) => format!("u:{text}"),
         Turn::Shown { text, images } => format!("i:{}:{text}", images.len()),
@@ -45,7 +45,7 @@ fn results_directly_follow_their_calls_in_order() {
     ];
     for wire in WIRES {
         assert_eq!(
-            told(&turns(history.clone(), wire)),
+            turn_lines(&turns(history.clone(), wire)),
             [
                 "u:do it",
                 "a:I look.(vfs_read#a vfs_list#b)",
@@ -65,10 +65,10 @@ fn a_cut_history_stays_valid() {
         PromptMessage::result(&lost, "old again"),
         PromptMessage::plain(Role::Assistant, "Done."),
     ];
-    let told = told(&turns(history, WireFormat::Anthropic));
+    let lines = turn_lines(&turns(history, WireFormat::Anthropic));
     let nothing = format!("r:b={NO_RESULT}");
     assert_eq!(
-        told,
+        lines,
         [
             "u:Result of an earlier tool call:\nold",
             "a:(vfs_read#b)",
@@ -78,9 +78,9 @@ fn a_cut_history_stays_valid() {
             "u:Go on.",
         ]
     );
-    assert_eq!(self::told(&turns(vec![], WireFormat::OpenAi)), ["u:Go on."]);
+    assert_eq!(self::turn_lines(&turns(vec![], WireFormat::OpenAi)), ["u:Go on."]);
     let begun = turns(vec![PromptMessage::plain(Role::Assistant, "Hello."), user("Hi.")], WireFormat::Gemini);
-    assert_eq!(self::told(&begun), [format!("u:{CUT}"), "a:Hello.()".into(), "u:Hi.".into()]);
+    assert_eq!(self::turn_lines(&begun), [format!("u:{CUT}"), "a:Hello.()".into(), "u:Hi.".into()]);
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn foreign_and_duplicate_ids_are_replaced() {
     };
     let replaced =
         ["u:go", "a:(vfs_read#call_0)", "r:call_0=x", "a:(vfs_read#call_1)", "r:call_1=x"].map(str::to_owned);
-    assert_eq!(told(&turns(history(), WireFormat::Anthropic)), replaced);
-    assert_eq!(told(&turns(history(), WireFormat::OpenAi)), replaced);
-    let own = told(&turns(history(), WireFormat::Gemini));
+    assert_eq!(turn_lines(&turns(history(), WireFormat::Anthropic)), replaced);
+    assert_eq!(turn_lines(&turns(history(), WireFormat::OpenAi)), replaced);
+    let own = turn_lines(&turns(history(), WireFormat::Gemini));
     assert_eq!(own[1..3], ["a:(vfs_read#call#vfs_read#0)", "r:call#vfs_read#0=x"].map(str::to_owned));
 }
 
@@ -114,7 +114,7 @@ fn images_follow_their_results() {
         let sent = turns(history.clone(), wire);
         let words = format!("i:2:{SHOWN} picture (image/png), picture (image/png)\n\nSignal from ben-1: hello");
         assert_eq!(
-            told(&sent),
+            turn_lines(&sent),
             ["u:look", "a:(picture#a vfs_read#b)", "r:a=[image] b=# B", words.as_str()],
             "nobody speaks twice in turn"
         );

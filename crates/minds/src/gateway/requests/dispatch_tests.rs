@@ -10,6 +10,8 @@ use super::request_queue::InFlight;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::gateway::providers::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
 use crate::gateway::slack::{SlackCommand, SlackEvent, SlackPoll, SlackTerms};
+use crate::gateway::trust::followed_trust::TrustCommand;
+use crate::gateway::trust::trusted_workspaces::TrustFile;
 use crate::gateway::worker::messages::GatewayEvent;
 use crate::gateway::*;
 use crate::log::events::{Budget, ModelCall, Provider};
@@ -20,6 +22,7 @@ use crate::mind::{
 use crate::schedule::saved::{load_world, save_world, world_hash};
 use crate::schedule::{self, RecordedInput};
 use crate::simulation::{ActivityId, Urgency};
+use crate::workspace::WorkspaceTrust;
 
 /// Repeats the last message after as many tenths of a second as its seed; returns an error if the message says so.
 struct Echo {
@@ -481,6 +484,31 @@ fn the_same_requests_and_a_replay_produce_the_same_world() {
     add_simulated_provider(&mut replay, "offline", |_| panic!("nobody is asked on replay"));
     replay.world_mut().resource_mut::<InputJournal>().replay(inputs);
     assert_eq!(live(&mut replay, 1, 300), hashes);
+}
+
+#[test]
+fn what_a_person_allows_after_a_replay_is_added_to_their_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let parts =
+        |hashes: &[&str]| WorkspaceTrust::Parts { parts: hashes.iter().map(|hash| (*hash).to_owned()).collect() };
+    let file = TrustFile::of(Some(folder.path()), folder.path());
+    let mut room = room();
+    room.insert_resource(file.clone()).insert_resource(parts(&[]));
+    room.world_mut().resource_mut::<InputJournal>().replay([]);
+    schedule::advance(room.world_mut());
+    // In the replay, something was trusted that the file has or not: that is not decided again.
+    room.insert_resource(parts(&["before"]));
+    schedule::advance(room.world_mut());
+    assert!(!room.world().resource::<WorkerBridge>().is_up(), "a replay follows no file");
+    room.world_mut().resource_mut::<InputJournal>().end_replay();
+    schedule::advance(room.world_mut());
+    room.insert_resource(parts(&["before", "after"]));
+    schedule::advance(room.world_mut());
+    let mut bridge = room.world_mut().resource_mut::<WorkerBridge>();
+    // What was sent counts as lost, so that it would be sent again.
+    bridge.trust().lost();
+    let added = TrustCommand::Add(["after".to_owned()].into());
+    assert_eq!(bridge.trust().unsent(&file), [TrustCommand::Follow(file.clone()), added]);
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn tell_agents(holds: &mut ModelHolds, questions: &mut RequestQueue, around: &Su
                 faults.entry(provider.clone()).or_insert(fault);
                 Some(Told { key: HoldKey::Provider(provider), why })
             }
-            None => holds.caps.iter().find(|hold| hold.concerns(&provider, &agent.id)).map(CapHold::told),
+            None => holds.caps.iter().find(|hold| hold.concerns(&provider, &agent.id)).map(CapHold::agent_hold),
         };
         if holds.told.get(&agent.key) != found.as_ref() {
             let waits_because = found.as_ref().map(|told| told.why.clone());
@@ -331,7 +331,7 @@ impl CapHold {
         of == provider && whose.as_ref().is_none_or(|whose| whose == agent)
     }
 
-    fn told(&self) -> Told {
+    fn agent_hold(&self) -> Told {
         Told { key: self.key.clone(), why: self.why.clone() }
     }
 }

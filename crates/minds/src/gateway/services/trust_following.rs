@@ -7,34 +7,33 @@ use crate::gateway::requests::bridge::WorkerBridge;
 use crate::gateway::requests::dispatch::{GatewayEnvironment, SimulatedProviders};
 use crate::gateway::trust::trusted_workspaces::TrustFile;
 use crate::gateway::worker::live_replies::LiveText;
-use crate::schedule::{InputJournal, InputQueue};
+use crate::schedule::InputQueue;
 use crate::workspace::trust::TrustChanged;
 use crate::workspace::{ProblemReport, WorkspaceTrust};
 
-/// Passes what was read of the person's file to the room, before inputs are admitted.
+/// Passes what was read of the person's file to the room, before inputs are admitted. Does not run in a replay.
 pub(in crate::gateway) fn collect(
     mut bridge: ResMut<WorkerBridge>,
     trust: Option<Res<WorkspaceTrust>>,
     mut inputs: ResMut<InputQueue<TrustChanged>>,
-    journal: Res<InputJournal>,
 ) {
-    let Some(trust) = trust.filter(|_| !journal.is_replaying()) else { return };
+    let Some(trust) = trust else { return };
     if let Some(now) = bridge.trust().take(&trust) {
         inputs.push(TrustChanged(now));
     }
 }
 
-/// Lets the worker follow the person's file, and add what they allowed in the room.
+/// Lets the worker follow the person's file, and add what they allowed in the room. Does not run in a replay: what was
+/// trusted in it is what the room begins with when it is live.
 pub(in crate::gateway) fn follow(
     file: Option<Res<TrustFile>>,
     trust: Option<Res<WorkspaceTrust>>,
     (mut bridge, mut live): (ResMut<WorkerBridge>, ResMut<LiveText>),
     (surroundings, factories): (Res<GatewayEnvironment>, Res<SimulatedProviders>),
     mut problems: MessageWriter<ProblemReport>,
-    journal: Res<InputJournal>,
     mut is_reported: Local<bool>,
 ) {
-    let Some(file) = file.filter(|_| !journal.is_replaying()) else { return };
+    let Some(file) = file else { return };
     if file.is_changed() {
         bridge.trust().begin();
     }

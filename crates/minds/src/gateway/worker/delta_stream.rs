@@ -170,7 +170,7 @@ mod tests {
 
     const ID: RequestId = RequestId(7);
 
-    fn told(events: &crossbeam_channel::Receiver<GatewayEvent>) -> Vec<String> {
+    fn event_texts(events: &crossbeam_channel::Receiver<GatewayEvent>) -> Vec<String> {
         let word = |event| match event {
             GatewayEvent::Delta { text, .. } => text,
             GatewayEvent::Thought { text, .. } => format!("({text})"),
@@ -194,7 +194,7 @@ mod tests {
             sink.push(StreamedPiece::Text("and last"));
             let comes = async {
                 while all.len() < 3 {
-                    all.extend(told(&events));
+                    all.extend(event_texts(&events));
                     tokio::task::yield_now().await;
                 }
             };
@@ -216,10 +216,10 @@ mod tests {
             of_sink.fetch_add(chars, std::sync::atomic::Ordering::Relaxed);
         });
         sink.push(StreamedPiece::Thought("hidden"));
-        assert!(told(&events).is_empty());
+        assert!(event_texts(&events).is_empty());
         sink.push(StreamedPiece::Text("see secret-key."));
         sink.push(StreamedPiece::Call { position: 0, name: "vfs_read", arguments: "{}" });
-        assert_eq!(told(&events), ["see [redacted].", "[vfs_read]"]);
+        assert_eq!(event_texts(&events), ["see [redacted].", "[vfs_read]"]);
         assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), 6 + 15 + 10, "what is hidden is paid for");
     }
 }

@@ -20,8 +20,9 @@ const FILES_AND_SERVERS: &str = "a module can only access files and servers duri
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
 
-/// The maximum time that starting work waits for the prompt texts of modules.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// The maximum time that work waits for the prompt text of a module: longer than code may run without a break, so that
+/// only a module that waits for something itself is late.
+pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The maximum time that modules get for ending.
 const END_WITHIN: Duration = Duration::from_secs(5);
@@ -35,15 +36,37 @@ enum OrderPurpose {
     Start,
     /// Getting its prompt text.
     PromptText,
+    /// Getting its prompt text after this call, which may have changed it.
+    TextAfterCall(OrderKey),
     /// A call of one of its tools, and the number of lines reported as progress so far.
     Call(OrderKey, usize),
 }
 
+/// A call that has ended and is reported once its module has returned its prompt text, so that the next prompt has it.
+struct EndedCall {
+    module: String,
+    result: Result<String, String>,
+    until: Instant,
+}
+
+/// The modules whose prompt texts a piece of work lacks.
+#[derive(Default)]
+pub(super) struct MissingTexts {
+    /// Those that will answer.
+    pub(super) awaited: Vec<String>,
+    /// Those that cannot answer before the work continues, because they wait for it.
+    pub(super) blocked: Vec<String>,
+}
+
 /// Work that waits for the prompt texts of modules.
+#[derive(Default)]
 struct PromptTextWait {
+    /// The modules that are still to be asked: they are being loaded, or have too many orders.
+    unasked: BTreeSet<String>,
     /// The modules that were asked, with the numbers of the orders.
     orders: BTreeSet<(String, u64)>,
-    until: Instant,
+    /// The modules that wait for this work.
+    blocked: BTreeSet<String>,
 }
 
 /// The modules of one agent.
@@ -59,6 +82,9 @@ pub(super) struct OpenModules {
     /// The prompts that wait for an answer, by module and number.
     prompts: BTreeMap<(String, u64), HostCall>,
     prompt_text_waits: BTreeMap<ActivationKey, PromptTextWait>,
+    ended_calls: BTreeMap<OrderKey, EndedCall>,
+    /// What is reported the next time.
+    unsent: Vec<ModuleOutput>,
     /// The prompt texts, by module.
     prompt_texts: BTreeMap<String, String>,
     log: BTreeMap<String, LogAllowance>,
@@ -90,6 +116,8 @@ impl OpenModules {
             open_requests: BTreeMap::new(),
             prompts: BTreeMap::new(),
             prompt_text_waits: BTreeMap::new(),
+            ended_calls: BTreeMap::new(),
+            unsent: Vec::new(),
             prompt_texts: BTreeMap::new(),
             log: BTreeMap::new(),
             ends_until: None,
@@ -108,8 +136,10 @@ impl OpenModules {
         })
     }
 
-    /// Ends the modules in reverse order. From now on, only their log lines are used.
+    /// Ends the modules in reverse order. From now on, only their log lines and the results of ended calls are used.
     pub(super) fn end(&mut self) {
+        let ended = std::mem::take(&mut self.ended_calls).into_iter();
+        self.unsent.extend(ended.map(|(key, call)| ModuleOutput::Outcome(key, OrderReport::ended(call.result))));
         self.set.end();
         self.ends_until = Some(Instant::now() + END_WITHIN);
         self.ordered.clear();
@@ -123,28 +153,53 @@ impl OpenModules {
 
     /// Whether a call is being handled by one of the modules.
     pub(super) fn has(&self, key: OrderKey) -> bool {
-        self.ordered.values().any(|what| matches!(what, OrderPurpose::Call(call, _) if *call == key))
+        let is_under_way = |what: &OrderPurpose| matches!(what, OrderPurpose::Call(call, _) if *call == key);
+        self.ended_calls.contains_key(&key) || self.ordered.values().any(is_under_way)
     }
 
-    /// Requests the prompt texts for a piece of work that begins. Work does not wait for busy modules that cannot take
-    /// the request.
-    pub(super) fn request_prompt_texts(&mut self, work: ActivationKey) {
-        let is_there = |(file, state): (&str, &ModuleState)| {
-            let is_there = matches!(state, ModuleState::Ready(_)) && !self.failed.contains_key(file);
-            is_there.then(|| file.to_owned())
-        };
-        let there: Vec<String> = self.set.states().filter_map(is_there).collect();
-        let orders = there.into_iter().filter_map(|file| {
-            let number = self.order(&file, ModuleCommand::SystemPrompt, OrderPurpose::PromptText)?;
-            Some((file, number))
+    /// Requests the prompt texts for a piece of work that begins, of modules that are being loaded as soon as they are.
+    /// Returns the modules that have not answered yet.
+    pub(super) fn missing_prompt_texts(&mut self, work: ActivationKey) -> MissingTexts {
+        let mut wait = self.prompt_text_waits.remove(&work).unwrap_or_else(|| PromptTextWait {
+            unasked: self.set.states().map(|(file, _)| file.to_owned()).collect(),
+            ..PromptTextWait::default()
         });
-        let orders = orders.collect();
-        self.prompt_text_waits.insert(work, PromptTextWait { orders, until: Instant::now() + ANSWER_WITHIN });
+        for file in std::mem::take(&mut wait.unasked) {
+            let state = self.set.states().find(|(module, _)| *module == file).map(|(_, state)| state);
+            let (is_loading, is_ready) =
+                (matches!(state, Some(ModuleState::Loading)), matches!(state, Some(ModuleState::Ready(_))));
+            if self.failed.contains_key(&file) || !(is_loading || is_ready) {
+                continue;
+            }
+            if is_loading && self.prompts.keys().any(|(module, _)| *module == file) {
+                wait.blocked.insert(file);
+            } else if is_ready
+                && let Some(number) = self.order(&file, ModuleCommand::SystemPrompt, OrderPurpose::PromptText)
+            {
+                wait.orders.insert((file, number));
+            } else {
+                wait.unasked.insert(file);
+            }
+        }
+        wait.orders.retain(|order| self.ordered.contains_key(order));
+        let (blocked, asked): (BTreeSet<_>, _) = wait.orders.into_iter().partition(|order| self.prompts_within(order));
+        wait.orders = asked;
+        wait.blocked.extend(blocked.into_iter().map(|(file, _)| file));
+        let asked = wait.orders.iter().map(|(file, _)| file);
+        let awaited = wait.unasked.iter().chain(asked).cloned().collect();
+        let missing = MissingTexts { awaited, blocked: wait.blocked.iter().cloned().collect() };
+        self.prompt_text_waits.insert(work, wait);
+        missing
     }
 
-    /// Whether prompt texts are being requested for this work.
-    pub(super) fn awaits_prompt_texts(&self, work: ActivationKey) -> bool {
-        self.prompt_text_waits.contains_key(&work)
+    /// Whether an order waits for an answer of the agent.
+    fn prompts_within(&self, (file, number): &(String, u64)) -> bool {
+        self.prompts.iter().any(|((module, _), prompt)| module == file && prompt.order == *number)
+    }
+
+    /// Forgets the requests for this work.
+    pub(super) fn drop_waits(&mut self, is_over: impl Fn(ActivationKey) -> bool) {
+        self.prompt_text_waits.retain(|work, _| !is_over(*work));
     }
 
     /// Passes a tool call to its module. Returns `None` if the module is still loading. The error says why it cannot
@@ -184,7 +239,7 @@ impl OpenModules {
 
     /// Removes and returns the outputs of the modules.
     pub(super) fn take_messages(&mut self) -> Vec<ModuleOutput> {
-        let mut outputs = Vec::new();
+        let mut outputs = std::mem::take(&mut self.unsent);
         for ModuleEvent { module, news } in self.set.poll() {
             match news {
                 ModuleMessage::Loaded(Ok(_)) => {
@@ -202,7 +257,7 @@ impl OpenModules {
         }
         if self.ends_until.is_none() {
             outputs.extend(self.changed_report().map(ModuleOutput::Report));
-            self.close_answered();
+            self.report_overdue_calls(&mut outputs);
         }
         outputs
     }
@@ -229,18 +284,6 @@ impl OpenModules {
         Some(ModuleOutput::Report(ModulesReported::Logged { profile: self.profile.clone(), line }))
     }
 
-    /// Removes work that need not wait any more.
-    fn close_answered(&mut self) {
-        if self.prompt_text_waits.is_empty() {
-            return;
-        }
-        let now = Instant::now();
-        let ordered = &self.ordered;
-        let is_open =
-            |one: &PromptTextWait| now < one.until && one.orders.iter().any(|order| ordered.contains_key(order));
-        self.prompt_text_waits.retain(|_, one| is_open(one));
-    }
-
     fn finish_order(
         &mut self,
         module: &str,
@@ -251,19 +294,50 @@ impl OpenModules {
         match (what, result) {
             (Some(OrderPurpose::Call(key, _)), result) => {
                 self.open_requests.retain(|(call, _), _| *call != key);
-                outputs.push(ModuleOutput::Outcome(key, OrderReport::ended(result)));
-                // The call may have changed its prompt text.
-                self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
+                let until = Instant::now() + ANSWER_WITHIN;
+                self.ended_calls.insert(key, EndedCall { module: module.to_owned(), result, until });
+                let asked = self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::TextAfterCall(key));
+                if asked.is_none() {
+                    self.report_call(key, outputs);
+                }
             }
-            (Some(OrderPurpose::PromptText), Ok(words)) => {
-                // The background work is started only now, because it may prompt the agent, which must have the
-                // module's tools by then.
-                if self.prompt_texts.insert(module.to_owned(), words).is_none() {
+            (Some(OrderPurpose::TextAfterCall(key)), text) => {
+                self.take_prompt_text(module, text);
+                self.report_call(key, outputs);
+            }
+            (Some(OrderPurpose::PromptText), text) => self.take_prompt_text(module, text),
+            (Some(OrderPurpose::Start), Err(why)) => self.mark_failed(module, &why),
+            (Some(OrderPurpose::Start) | None, _) => {}
+        }
+    }
+
+    fn take_prompt_text(&mut self, module: &str, text: Result<String, String>) {
+        match text {
+            // The background work is started only now, because it may prompt the agent, which must have the module's
+            // tools by then.
+            Ok(text) => {
+                if self.prompt_texts.insert(module.to_owned(), text).is_none() {
                     self.order(module, ModuleCommand::Start, OrderPurpose::Start);
                 }
             }
-            (Some(OrderPurpose::Start | OrderPurpose::PromptText), Err(why)) => self.mark_failed(module, &why),
-            (Some(OrderPurpose::Start) | None, _) => {}
+            Err(why) => self.mark_failed(module, &why),
+        }
+    }
+
+    /// Reports a call that has ended, unless that was done.
+    fn report_call(&mut self, key: OrderKey, outputs: &mut Vec<ModuleOutput>) {
+        let ended = self.ended_calls.remove(&key);
+        outputs.extend(ended.map(|ended| ModuleOutput::Outcome(key, OrderReport::ended(ended.result))));
+    }
+
+    /// Reports the calls whose modules take too long to return their prompt texts, and says so.
+    fn report_overdue_calls(&mut self, outputs: &mut Vec<ModuleOutput>) {
+        let now = Instant::now();
+        let overdue = self.ended_calls.iter().filter(|(_, ended)| now > ended.until);
+        for (key, module) in overdue.map(|(key, ended)| (*key, ended.module.clone())).collect::<Vec<_>>() {
+            let (profile, modules) = (self.profile.clone(), vec![module]);
+            outputs.push(ModuleOutput::Report(ModulesReported::Late { profile, modules }));
+            self.report_call(key, outputs);
         }
     }
 

@@ -3,7 +3,8 @@
 //! Modules run outside the world, each in its own engine ([`agent_modules`]). Their descriptions, tool results, log
 //! lines and prompts to the agent enter as inputs, so that a replay has these without running any code
 //! ([`module_messages`]). During a call, they can access files and servers through calls of their agent. Work waits at
-//! its beginning until the modules were asked for their prompt texts ([`module_words`]).
+//! its beginning until the modules that its agent should have ([`wanted_modules`]) are loaded and have returned their
+//! prompt texts ([`module_words`]).
 
 mod agent_modules;
 mod log_allowance;
@@ -11,64 +12,27 @@ mod module_events;
 mod module_messages;
 mod module_runner;
 mod module_words;
+mod wanted_modules;
 
 pub use module_events::ModuleLogged;
 pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
 pub use module_runner::stop_all;
 pub(super) use module_runner::{RunningModules, run};
 pub(super) use module_words::wait_for_prompt_texts;
+pub(in crate::desk) use wanted_modules::path_of;
+pub use wanted_modules::{code_widening, module_files};
 
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::base::visible_text::sha256_of;
 use crate::base::{ActivationKey, Id, Problem};
 use crate::mind::Ending;
-use crate::modules::is_code;
 use crate::schedule::Input;
-use crate::workspace::KnownFiles;
-use crate::workspace::trust::Widening;
 
 /// The executor of the modules' tools.
 pub const MODULES: &str = "modules";
-/// The folder with the modules.
-const FOLDER: &str = "modules/";
-
-/// The module files of the agent in this folder, with their paths relative to the folder.
-pub fn module_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    code_files(known, folder).filter(|(path, _)| path.starts_with(FOLDER))
-}
-
-/// The known code files of the agent in this folder, with their paths relative to the folder.
-fn code_files<'a>(known: &'a KnownFiles, folder: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    // If the folder is the workspace itself, it contains many files that do not belong to the agent.
-    let (start, below) = match folder {
-        "" => (FOLDER.to_owned(), String::new()),
-        folder => (format!("{folder}/"), format!("{folder}/")),
-    };
-    let files = known.all().range(start.clone()..).map(|(path, text)| (path.as_str(), text.as_str()));
-    let files = files.take_while(move |(path, _)| path.starts_with(&*start));
-    let files = files.filter_map(move |(path, text)| Some((path.strip_prefix(&*below)?, text)));
-    files.filter(|(path, _)| path.ends_with(".ts"))
-}
-
-/// The widening of a file with code that modules can run or import: exactly this text. `None` for other files.
-pub fn code_widening(path: &str, text: &str) -> Option<Widening> {
-    if !is_code(path) {
-        return None;
-    }
-    let lines = text.lines().count();
-    let value = format!("{lines} {} of code, SHA-256 {}", if lines == 1 { "line" } else { "lines" }, sha256_of(text));
-    Some(Widening::starting(path, value, "is code of this agent, which its modules run while it is in the room"))
-}
-
-/// The workspace path of a file in an agent's folder, which is empty if it is the workspace itself.
-pub(in crate::desk) fn path_of(folder: &str, file: &str) -> String {
-    if folder.is_empty() { file.to_owned() } else { format!("{folder}/{file}") }
-}
-
 /// A report of an agent's modules. An input of the room.
 #[derive(Message, Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
@@ -100,10 +64,17 @@ pub enum ModulesReported {
         /// The line.
         line: ModuleLogged,
     },
-    /// Work can continue, because the modules have returned their prompt texts or are too busy.
+    /// Work can continue, because the modules have returned their prompt texts or took too long.
     Asked {
         /// The key of the work.
         work: ActivationKey,
+    },
+    /// Modules took too long to return their prompt texts: the next prompt has none of theirs, or an older one.
+    Late {
+        /// The id of the profile.
+        profile: Id,
+        /// The files of the modules, or the folder of all.
+        modules: Vec<String>,
     },
 }
 

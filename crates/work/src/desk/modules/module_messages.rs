@@ -15,6 +15,7 @@ use crate::agent::{Agent, Profiles, Roster};
 use crate::base::{Id, Problem, RunTag, Seq};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::kernel::{WorkAnswer, WorkOrder, WorkTerms, WorkWanted};
+use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::PromptAdditions;
 use crate::tools::{Arguments, Planned, Tool, Tools};
@@ -28,11 +29,7 @@ const BY: &str = "module";
 pub(in crate::desk) struct KnownModules(BTreeMap<Id, Vec<ReportedModule>>);
 
 impl KnownModules {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether a profile has modules.
+    /// Whether modules of a profile have reported that they work.
     pub(super) fn has(&self, profile: &Id) -> bool {
         self.0.get(profile).is_some_and(|modules| !modules.is_empty())
     }
@@ -52,6 +49,12 @@ pub(in crate::desk) fn apply_module_messages(
             ModulesReported::Are { profile, modules, problems } => (profile, modules, problems),
             ModulesReported::Asked { work } => {
                 words.release(*work);
+                continue;
+            }
+            ModulesReported::Late { profile, modules } => {
+                let here = roster.agents(&agents);
+                let agent = here.filter(|agent| agent.profile == *profile).map(|agent| &agent.id).min();
+                log.write(late_draft(modules, agent));
                 continue;
             }
             ModulesReported::Logged { profile, line } => {
@@ -88,6 +91,17 @@ pub(in crate::desk) fn apply_module_messages(
 /// The log event of a line, attributed to this agent.
 pub(super) fn draft_of(line: &ModuleLogged, agent: Option<&Id>) -> EventDraft {
     let draft = EventDraft::of(line);
+    match agent {
+        Some(agent) => draft.agent(agent),
+        None => draft,
+    }
+}
+
+/// The log event of prompt texts that did not come in time.
+fn late_draft(modules: &[String], agent: Option<&Id>) -> EventDraft {
+    let named = modules.join(", ");
+    let what = format!("the next prompt has no text of {named}, or an older one, because it did not come in time");
+    let draft = EventDraft::of(&Warning::new(what));
     match agent {
         Some(agent) => draft.agent(agent),
         None => draft,

@@ -10,14 +10,11 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
-use super::agent_modules::{ModuleOutput, OpenModules};
+use super::agent_modules::{ANSWER_WITHIN, MissingTexts, ModuleOutput, OpenModules};
 use super::module_messages::draft_of;
-use super::{
-    FOLDER, MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, code_files,
-    code_widening, module_files, path_of,
-};
-use crate::agent::agent_file::folder_of_agent;
-use crate::agent::{Agent, Profiles, Roster};
+use super::wanted_modules::{FOLDER, ModuleSources, Wanted, is_code_trusted};
+use super::{MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, path_of};
+use crate::agent::Agent;
 use crate::base::hash::content_hash;
 use crate::base::{ActivationKey, Id};
 use crate::engine::ProgramCache;
@@ -28,8 +25,8 @@ use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
 use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
 use crate::tools::document_runtime::DocumentRunner;
 use crate::tools::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Work};
+use crate::workspace::FileChanged;
 use crate::workspace::layout::read_below;
-use crate::workspace::{FileChanged, KnownFiles, WorkspaceTrust};
 
 /// The interval for polling modules while a room waits for them to end.
 const LOOKS_EVERY: Duration = Duration::from_millis(2);
@@ -44,6 +41,13 @@ enum LoadState {
     Gone,
 }
 
+/// The wait of a piece of work for the prompt texts of modules.
+struct AwaitedTexts {
+    until: Instant,
+    /// Whether the world was told that the work can continue.
+    is_over: bool,
+}
+
 /// The modules of all agents. Not saved, because they are loaded again when a room is reopened.
 #[derive(Resource, Default)]
 pub(in crate::desk) struct RunningModules {
@@ -51,8 +55,10 @@ pub(in crate::desk) struct RunningModules {
     all: BTreeMap<Id, (u64, LoadState)>,
     /// The modules that are being ended.
     ending: Vec<OpenModules>,
-    /// Work for which modules were asked for their prompt texts, and whether the answer was passed on.
-    asked: BTreeMap<ActivationKey, bool>,
+    /// Work that waits for the prompt texts of modules.
+    awaited: BTreeMap<ActivationKey, AwaitedTexts>,
+    /// Profiles whose modules could not be started to load.
+    unstarted: BTreeSet<Id>,
     programs: Arc<ProgramCache>,
     /// The calls that were started by this process.
     begun: BTreeSet<OrderKey>,
@@ -62,17 +68,13 @@ pub(in crate::desk) struct RunningModules {
 /// The parts of the room that the runner reads.
 #[derive(SystemParam)]
 pub(in crate::desk) struct RoomView<'w, 's> {
-    known: Option<Res<'w, KnownFiles>>,
-    profiles: Res<'w, Profiles>,
-    roster: Res<'w, Roster>,
-    agents: Query<'w, 's, &'static Agent>,
+    sources: ModuleSources<'w, 's>,
     clock: Res<'w, SimClock>,
     date: Res<'w, RoomDate>,
     under_way: Res<'w, PendingToolOrders>,
     journal: Res<'w, InputJournal>,
     words: Res<'w, PromptAdditions>,
     surroundings: Option<Res<'w, GatewayEnvironment>>,
-    trust: Option<Res<'w, WorkspaceTrust>>,
 }
 
 /// Loads and ends modules, forwards their messages, and passes calls to them.
@@ -91,8 +93,10 @@ pub(in crate::desk) fn run(
     // All changes have to be read, not only the first one.
     let has_changed = changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
     let is_first = !running.has_looked;
-    let is_other_trust = room.trust.as_ref().is_some_and(|trust| trust.is_changed());
-    if is_first || has_changed || is_other_trust || room.roster.is_changed() || room.profiles.is_changed() {
+    let sources = &room.sources;
+    let is_other_trust = sources.trust.as_ref().is_some_and(|trust| trust.is_changed());
+    let is_other_room = is_other_trust || sources.roster.is_changed() || sources.profiles.is_changed();
+    if is_first || has_changed || is_other_room || !running.unstarted.is_empty() {
         room.load(running);
     }
     for CallAnswered { key, number, answer } in answered.read() {
@@ -156,22 +160,30 @@ impl RunningModules {
         }
     }
 
-    /// Requests prompt texts for work that begins. The work continues once the modules have answered, or if there are
-    /// none.
+    /// Requests prompt texts for work that begins. The work continues once the modules have been loaded and have
+    /// answered, if there are none, or if they take too long, which is reported.
     fn request_prompt_texts(&mut self, words: &PromptAdditions, reports: &mut InputQueue<ModulesReported>) {
-        self.asked.retain(|work, _| words.is_awaited(*work));
+        self.awaited.retain(|work, _| words.is_awaited(*work));
+        self.open().for_each(|modules| modules.drop_waits(|work| !words.is_awaited(work)));
+        let now = Instant::now();
         for (work, profile) in words.awaited() {
-            let is_asking = match self.all.get_mut(profile) {
-                Some((_, LoadState::Open(modules))) if !self.asked.contains_key(&work) => {
-                    modules.request_prompt_texts(work);
-                    true
-                }
-                // The modules may have been reloaded meanwhile and not know about the request.
-                Some((_, LoadState::Open(modules))) => modules.awaits_prompt_texts(work),
-                _ => false,
+            let waits = self.awaited.entry(work).or_insert(AwaitedTexts { until: now + ANSWER_WITHIN, is_over: false });
+            if waits.is_over {
+                continue;
+            }
+            let unread = || MissingTexts { awaited: vec![FOLDER.to_owned()], ..MissingTexts::default() };
+            let missing = match self.all.get_mut(profile).map(|(_, loaded)| loaded) {
+                Some(LoadState::Open(modules)) => modules.missing_prompt_texts(work),
+                Some(LoadState::Reading(_)) => unread(),
+                None if self.unstarted.contains(profile) => unread(),
+                Some(LoadState::Gone) | None => MissingTexts::default(),
             };
-            let is_answered = self.asked.entry(work).or_insert(false);
-            if !is_asking && !std::mem::replace(is_answered, true) {
+            if missing.awaited.is_empty() || now > waits.until {
+                waits.is_over = true;
+                let modules: Vec<String> = missing.awaited.into_iter().chain(missing.blocked).collect();
+                if !modules.is_empty() {
+                    reports.push(ModulesReported::Late { profile: profile.clone(), modules });
+                }
                 reports.push(ModulesReported::Asked { work });
             }
         }
@@ -232,9 +244,8 @@ impl RunningModules {
 impl RoomView<'_, '_> {
     /// Loads new and changed modules of agents in the room, and ends those of other agents.
     fn load(&self, running: &mut RunningModules) {
-        // The code of a workspace that is not trusted does not run by itself.
-        let is_restricted = self.trust.as_ref().is_some_and(|trust| trust.is_restricted());
-        let wanted = if is_restricted { BTreeMap::new() } else { self.wanted() };
+        let wanted = self.sources.wanted();
+        running.unstarted.retain(|profile| wanted.contains_key(profile));
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
             if let Some((_, loaded)) = running.all.insert(profile, (0, LoadState::Gone)) {
@@ -254,7 +265,7 @@ impl RoomView<'_, '_> {
             let (read_in, read) = bounded(1);
             let programs = running.programs.clone();
             let root = self.workspace();
-            let trust = self.trust.as_deref().cloned().unwrap_or_default();
+            let trust = self.sources.trust.as_deref().cloned().unwrap_or_default();
             let reading = move || {
                 let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
                 // A link must not lead to a file that a path could not name.
@@ -270,11 +281,14 @@ impl RoomView<'_, '_> {
             };
             let loaded = match std::thread::Builder::new().name("modules".to_owned()).spawn(reading) {
                 Ok(_) => LoadState::Reading(read),
+                // The computer may have a thread to spare in a moment.
                 Err(error) => {
-                    tracing::warn!("the modules of {profile} are not loaded: no thread can be started: {error}");
+                    tracing::warn!("the modules of {profile} are not loaded yet: no thread can be started: {error}");
+                    running.unstarted.insert(profile);
                     continue;
                 }
             };
+            running.unstarted.remove(&profile);
             if let Some((_, before)) = running.all.insert(profile, (hash, loaded)) {
                 running.end(before);
             }
@@ -284,48 +298,6 @@ impl RoomView<'_, '_> {
     fn workspace(&self) -> Option<PathBuf> {
         self.surroundings.as_ref()?.0.workspace().map(PathBuf::from)
     }
-
-    /// The modules of the agents in the room, by profile.
-    fn wanted(&self) -> BTreeMap<Id, Wanted> {
-        let Some(known) = &self.known else { return BTreeMap::new() };
-        let here = self.roster.agents(&self.agents);
-        let profiles: BTreeSet<&Id> = here.map(|agent| &agent.profile).collect();
-        let of = |profile: &Id| {
-            let folder = folder_of_agent(self.profiles.path(profile)?)?;
-            let files = module_files(known, folder).map(|(path, text)| (path.to_owned(), text.to_owned()));
-            let files: Vec<_> = files.collect();
-            // All of the code is trusted, or none of it runs: modules import each other.
-            let is_trusted = |(file, text): (&str, &str)| match &self.trust {
-                Some(trust) => {
-                    let is_loaded = file.starts_with(FOLDER) || may_be_imported(file);
-                    !is_loaded || is_code_trusted(trust, &path_of(folder, file), text)
-                }
-                None => true,
-            };
-            if files.is_empty() || !code_files(known, folder).all(is_trusted) {
-                return None;
-            }
-            let code = code_files(known, folder).flat_map(|(path, text)| [path, "\0", text, "\0"]);
-            let hash = content_hash(code.collect::<String>().as_bytes());
-            Some((profile.clone(), Wanted { home: folder.to_owned(), files, hash }))
-        };
-        profiles.into_iter().filter_map(of).collect()
-    }
-}
-
-/// Whether the person trusts this text of a file with code.
-fn is_code_trusted(trust: &WorkspaceTrust, path: &str, text: &str) -> bool {
-    trust.is_everything() || code_widening(path, text).is_none_or(|code| trust.allows(&code))
-}
-
-/// The modules of an agent that should be running.
-struct Wanted {
-    /// The folder of the agent.
-    home: String,
-    /// The module files with their paths relative to the folder.
-    files: Vec<(String, String)>,
-    /// The hash of all known code in the folder, because modules may import it.
-    hash: u64,
 }
 
 /// Ends all modules of a room that is being closed and logs their last lines. It waits no longer than `within` for

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use bevy::ecs::prelude::*;
 
 use super::KnownModules;
+use super::wanted_modules::ModuleSources;
 use crate::base::ActivationKey;
 use crate::kernel::Kernel;
 use crate::mind::PromptAdditions;
 
-/// Lets work that begins wait until its agent's modules were asked. The module runner always answers.
+/// Lets work that begins wait until its agent's modules are loaded and were asked. The module runner always answers.
 pub(in crate::desk) fn wait_for_prompt_texts(
     kernel: Res<Kernel>,
-    modules: Res<KnownModules>,
+    (sources, modules): (ModuleSources, Res<KnownModules>),
     mut words: ResMut<PromptAdditions>,
     mut asked: Local<BTreeSet<ActivationKey>>,
 ) {
@@ -22,12 +23,12 @@ pub(in crate::desk) fn wait_for_prompt_texts(
     for work in over {
         words.release(work);
     }
-    if modules.is_empty() {
-        return;
-    }
-    let begun = kernel.activations().filter(|work| work.has_begun());
-    for work in begun.filter(|work| modules.has(&work.profile)) {
-        if asked.insert(work.key) {
+    let begun = kernel.activations().filter(|work| work.has_begun() && sources.has_profile(&work.profile));
+    for work in begun {
+        if !asked.insert(work.key) {
+            continue;
+        }
+        if modules.has(&work.profile) || sources.folder_with_modules(&work.profile).is_some() {
             words.wait(work.key, &work.profile);
         }
     }

@@ -3,7 +3,7 @@
 use super::super::format::read;
 use super::*;
 
-fn told_among(path: &str, texts: &[(&str, &str)]) -> Vec<String> {
+fn problems_among(path: &str, texts: &[(&str, &str)]) -> Vec<String> {
     let agents: BTreeSet<Id> = ["a", "b", "writer"].into_iter().map(Id::from).collect();
     let read = |(path, text): &(&str, &str)| ((*path).to_owned(), read(path, text));
     let workflows: BTreeMap<String, WorkflowFile> = texts.iter().map(read).collect();
@@ -14,17 +14,17 @@ fn told_among(path: &str, texts: &[(&str, &str)]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
 }
 
-fn told(steps: &str) -> Vec<String> {
+fn problems_of_steps(steps: &str) -> Vec<String> {
     let text = format!("---\nsteps:\n{steps}---\n");
-    told_among("workflows/a.md", &[("workflows/a.md", &text)])
+    problems_among("workflows/a.md", &[("workflows/a.md", &text)])
 }
 
 #[test]
 fn a_valid_workflow_has_no_problems() {
     let steps = "  - { id: x, agent: a, prompt: go, outputs: [out] }\n  - { id: y, agent: agents/writer.md, prompt: \"{x.out}\", depends_on: [x] }\n";
-    assert_eq!(told(steps), [] as [&str; 0]);
+    assert_eq!(problems_of_steps(steps), [] as [&str; 0]);
     let repeated = "  - { id: x, agent: a, prompt: \"{y.notes} {round}\", outputs: [out], repeat_until: \"{y.ok} at most 2\" }\n  - { id: y, agent: b, prompt: \"{x.out}\", depends_on: [x], outputs: [ok, notes] }\n";
-    assert_eq!(told(repeated), [] as [&str; 0]);
+    assert_eq!(problems_of_steps(repeated), [] as [&str; 0]);
 }
 
 #[test]
@@ -65,9 +65,12 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
         ),
         ("  - { id: x, workflow: nowhere }\n", 3, "there is no workflow \"nowhere\""),
     ] {
-        let told = told(steps);
+        let problems = problems_of_steps(steps);
         let place = format!("workflows/a.md:{line}: ");
-        assert!(told.iter().any(|told| told.starts_with(&place) && told.contains(part)), "{steps}: {told:?}");
+        assert!(
+            problems.iter().any(|problem| problem.starts_with(&place) && problem.contains(part)),
+            "{steps}: {problems:?}"
+        );
     }
 }
 
@@ -75,9 +78,9 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
 fn a_cycle_is_shown_as_a_path() {
     checks_rule!("workflows-have-no-circles");
     let steps = "  - { id: x, agent: a, prompt: go, depends_on: [z] }\n  - { id: y, agent: a, prompt: go, depends_on: [x] }\n  - { id: z, agent: a, prompt: go, depends_on: [y] }\n";
-    let told = told(steps);
+    let problems = problems_of_steps(steps);
     let paths = ["x → y → z → x", "y → z → x → y", "z → x → y → z"];
-    assert!(paths.iter().any(|path| told[0].contains(path)), "{told:?}");
+    assert!(paths.iter().any(|path| problems[0].contains(path)), "{problems:?}");
 }
 
 #[test]
@@ -85,23 +88,26 @@ fn a_workflow_within_itself_is_reported_as_a_path() {
     let with = |other: &str| format!("---\nsteps:\n  - {{ id: x, workflow: {other} }}\n---\n");
     let (a, b, c) = (with("b"), with("c"), with("a"));
     let files = [("workflows/a.md", a.as_str()), ("workflows/b.md", &b), ("workflows/c.md", &c)];
-    let told = told_among("workflows/a.md", &files);
+    let problems = problems_among("workflows/a.md", &files);
     let path = "includes itself: workflows/a.md → workflows/b.md → workflows/c.md → workflows/a.md";
-    assert!(told.iter().any(|told| told.starts_with("workflows/a.md:3: ") && told.contains(path)), "{told:?}");
+    assert!(
+        problems.iter().any(|problem| problem.starts_with("workflows/a.md:3: ") && problem.contains(path)),
+        "{problems:?}"
+    );
     let itself = with("a");
-    let told = told_among("workflows/a.md", &[("workflows/a.md", &itself)]);
-    assert!(told.iter().any(|told| told.contains("workflows/a.md → workflows/a.md")), "{told:?}");
+    let problems = problems_among("workflows/a.md", &[("workflows/a.md", &itself)]);
+    assert!(problems.iter().any(|problem| problem.contains("workflows/a.md → workflows/a.md")), "{problems:?}");
 }
 
 #[test]
 fn variables_of_a_nested_workflow_need_values() {
     let inner = "---\nsteps:\n  - { id: x, agent: a, prompt: \"{topic}\", outputs: [verdict] }\n---\n";
     let outer = "---\nsteps:\n  - { id: y, workflow: inner, with: { colour: red }, outputs: [verdict, more] }\n---\n";
-    let told = told_among("workflows/o.md", &[("workflows/o.md", outer), ("workflows/inner.md", inner)]);
+    let problems = problems_among("workflows/o.md", &[("workflows/o.md", outer), ("workflows/inner.md", inner)]);
     for part in
         ["has no value for {topic}", "sets {colour}, which", "\"more\", which no step of workflows/inner.md has"]
     {
-        assert!(told.iter().any(|told| told.contains(part)), "{part} in {told:?}");
+        assert!(problems.iter().any(|problem| problem.contains(part)), "{part} in {problems:?}");
     }
 }
 
@@ -120,20 +126,20 @@ fn ten_thousand_steps_that_use_the_first_are_fast() {
         0 => "prompt: go, outputs: [out]".to_owned(),
         _ => "prompt: \"{s0.out}\"".to_owned(),
     });
-    assert_eq!(told(&steps), [] as [&str; 0]);
+    assert_eq!(problems_of_steps(&steps), [] as [&str; 0]);
 }
 
 #[test]
 fn reported_problems_are_limited_and_errors_come_before_warnings() {
     let steps = chain(10_000, |at| format!("prompt: \"{{s{at}x.out}} {{item}}\", depends_on: [nobody]"));
     let steps = steps.replace(", depends_on: [s", ", after: [s");
-    let problems = told(&steps);
+    let problems = problems_of_steps(&steps);
     assert_eq!(problems.len(), super::super::format::MAX_PROBLEMS);
     assert!(problems[0].starts_with("workflows/a.md:3: "), "{}", problems[0]);
     // Hundreds of unused outputs, and after them an unknown agent.
     let last = "  - { id: last, agent: nobody, prompt: go }\n";
     let steps = chain(400, |_| "prompt: go, outputs: [out]".to_owned()) + last;
-    let problems = told(&steps);
-    assert!(problems.iter().any(|told| told.contains("there is no agent \"nobody\"")), "{:?}", problems.last());
+    let problems = problems_of_steps(&steps);
+    assert!(problems.iter().any(|problem| problem.contains("there is no agent \"nobody\"")), "{:?}", problems.last());
     assert_eq!(problems.len(), super::super::format::MAX_PROBLEMS);
 }

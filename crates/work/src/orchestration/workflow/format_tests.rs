@@ -10,7 +10,7 @@ fn steps(text: &str) -> WorkflowFile {
     read("workflows/a.md", &format!("---\nsteps:\n{text}---\n"))
 }
 
-fn told(text: &str) -> Vec<String> {
+fn problems_of_steps(text: &str) -> Vec<String> {
     steps(text).problems.iter().map(ToString::to_string).collect()
 }
 
@@ -134,9 +134,12 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
         ("  - id: a\n    agent: x\n    prompt: y\n    outputs: [12]\n", 6, "begin with a letter"),
         ("  - just words\n", 3, "is not a mapping of keys"),
     ] {
-        let told = told(text);
+        let problems = problems_of_steps(text);
         let place = format!("workflows/a.md:{line}: ");
-        assert!(told.iter().any(|told| told.starts_with(&place) && told.contains(part)), "{text}: {told:?}");
+        assert!(
+            problems.iter().any(|problem| problem.starts_with(&place) && problem.contains(part)),
+            "{text}: {problems:?}"
+        );
     }
 }
 
@@ -144,9 +147,12 @@ fn every_mistake_is_reported_with_its_line_and_what_to_do() {
 fn undeclared_variables_are_reported_if_any_is_declared() {
     let text = "---\nvariables: [topic]\nsteps:\n  - id: a\n    agent: x\n    prompt: \"{topc} and {{this}}\"\n---\n";
     let file = read("workflows/a.md", text);
-    let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
-    assert!(told[1].contains(":6: step \"a\" uses {topc}, which is not declared (did you mean {topic}?"), "{told:?}");
-    assert!(told[0].contains(":2: the variable \"topic\" is declared but never used"), "{told:?}");
+    let problems: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        problems[1].contains(":6: step \"a\" uses {topc}, which is not declared (did you mean {topic}?"),
+        "{problems:?}"
+    );
+    assert!(problems[0].contains(":2: the variable \"topic\" is declared but never used"), "{problems:?}");
     assert!(!file.is_usable());
 }
 

@@ -23,6 +23,8 @@ pub(in crate::gateway) struct CodeFolder {
     pub(in crate::gateway) limits: CodeLimits,
     /// What could not be followed.
     pub(in crate::gateway) gaps: CodeGaps,
+    /// Whether code composes names of files that it loads or starts.
+    pub(super) composes_names: Cell<bool>,
     /// The folders that were listed; `None` for one that is not there or cannot be read.
     listings: RefCell<BTreeMap<String, Option<Rc<Listing>>>>,
     index: OnceCell<Index>,
@@ -58,8 +60,15 @@ impl CodeFolder {
 
     /// Prepares to look up files below a folder, within these limits.
     pub(in crate::gateway) fn within(root: &Path, limits: CodeLimits) -> Self {
-        let (listings, index) = (RefCell::default(), OnceCell::new());
-        Self { root: root.to_owned(), limits, gaps: CodeGaps::default(), listings, index, entries: Cell::new(0) }
+        Self {
+            root: root.to_owned(),
+            limits,
+            gaps: CodeGaps::default(),
+            composes_names: Cell::new(false),
+            listings: RefCell::default(),
+            index: OnceCell::new(),
+            entries: Cell::new(0),
+        }
     }
 
     /// What is directly in a folder; `None` if there is no such folder or it cannot be read.

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::code_folder::CodeFolder;
 use super::code_gaps::CodeLimits;
+use super::code_references::is_code_name;
 use super::loaded_code::loaded_by;
 use super::repository_programs;
-use super::seen_file::{CodeConcern, SeenFile, Unseen, look};
+use super::seen_file::{CodeConcern, CodeText, SeenFile, Unseen, look};
 use super::source_kinds::SourceFolder;
 use crate::base::Id;
 
@@ -46,6 +47,14 @@ pub struct CodeCheck {
     pub expected: Option<BTreeMap<String, Option<String>>>,
 }
 
+/// What is known of the files that agents wrote, themselves or with their programs.
+pub(in crate::gateway::programs) trait AgentFiles {
+    /// The agents that wrote the present texts of these files, by path.
+    fn writers(&self, paths: Vec<String>) -> BTreeMap<String, Id>;
+    /// The paths of all files that can be code whose present texts agents wrote.
+    fn all(&self) -> Vec<String>;
+}
+
 /// Returns the hashes of these contents.
 pub fn hashes(seen: &SeenCode) -> BTreeMap<String, Option<String>> {
     let hash = |file: &Option<SeenFile>| file.as_ref().map(|file| file.hash.clone());
@@ -65,24 +74,25 @@ impl CodeCheck {
 
     /// Looks at the files in this folder once, as before a command starts.
     pub fn look_once(&self, workspace: &Path) -> SeenCode {
-        self.look_in(workspace)
+        self.look_in(workspace, None)
     }
 
     /// Looks at the files in this folder. Returns their contents unless they are the expected ones. In an agent's copy
-    /// of the workspace, which is at `copy`, the files of the workspace itself are returned as well.
+    /// of the workspace, which is at `copy`, the files of the workspace itself are returned as well. Code that composes
+    /// the names of what it loads may run whatever agents wrote in this folder.
     pub(in crate::gateway::programs) fn unexpected(
         &self,
         workspace: &Path,
         copy: Option<&str>,
-        agent_writers: impl Fn(Vec<String>) -> BTreeMap<String, Id>,
+        agents: &dyn AgentFiles,
     ) -> Option<SeenCode> {
         if self.is_empty() {
             return None;
         }
         let mut seen = match copy {
-            None => self.look_in(workspace),
+            None => self.look_in(workspace, Some(agents)),
             Some(copy) => {
-                let in_copy = self.look_in(&workspace.join(copy));
+                let in_copy = self.look_in(&workspace.join(copy), None);
                 let originals = in_copy.keys().filter(|path| !is_repository(path) && *path != NOT_FOLLOWED);
                 let limits = CodeLimits::default();
                 let original = |path: &str| look(workspace, path, &limits).ok().map(|(file, _)| file);
@@ -97,7 +107,7 @@ impl CodeCheck {
         rule!("changed-scripts-are-asked-again");
         let is_file = |file: &Option<SeenFile>| file.as_ref().is_some_and(|file| file.concern.is_none());
         let there = seen.iter().filter(|(_, file)| is_file(file)).map(|(path, _)| path.clone()).collect();
-        for (path, agent) in agent_writers(there) {
+        for (path, agent) in agents.writers(there) {
             if let Some(Some(file)) = seen.get_mut(&path) {
                 file.concern.get_or_insert(CodeConcern::WrittenBy(agent));
             }
@@ -106,7 +116,7 @@ impl CodeCheck {
         Some(seen)
     }
 
-    fn look_in(&self, root: &Path) -> SeenCode {
+    fn look_in(&self, root: &Path, agents: Option<&dyn AgentFiles>) -> SeenCode {
         let folder = CodeFolder::of(root);
         let (mut seen, mut texts) = (SeenCode::new(), BTreeMap::new());
         let (repositories, files): (Vec<&String>, Vec<&String>) =
@@ -130,6 +140,9 @@ impl CodeCheck {
             let sources = (!self.runs_edited).then_some(&self.sources);
             let loaded = loaded_by(&folder, &texts, &self.files, &self.folder, sources);
             seen.extend(loaded.into_iter().map(|(path, file)| (path, Some(file))));
+            if let (Some(agents), Some(sources), true) = (agents, sources, folder.composes_names.get()) {
+                self.add_agent_files(&folder, agents.all(), sources, &mut seen);
+            }
         }
         if !repositories.is_empty() {
             let below = folder.repositories();
@@ -141,6 +154,44 @@ impl CodeCheck {
         self.unnamed.iter().for_each(|reason| folder.gaps.add(reason.as_str()));
         seen.extend(folder.gaps.described().map(|reasons| (NOT_FOLLOWED.to_owned(), Some(not_followed(reasons)))));
         seen
+    }
+
+    /// Adds the code that agents wrote in this folder, and what it loads: code that composes names may run any of it.
+    fn add_agent_files(
+        &self,
+        folder: &CodeFolder,
+        written: Vec<String>,
+        sources: &BTreeSet<SourceFolder>,
+        seen: &mut SeenCode,
+    ) {
+        let mut texts = BTreeMap::new();
+        for path in written {
+            if seen.contains_key(&path) {
+                continue;
+            }
+            let Some((file, text)) = agent_code(folder, &path) else { continue };
+            if texts.len() >= folder.limits.loaded {
+                folder.gaps.add(format!("it may run more than {} files that agents wrote", folder.limits.loaded));
+                break;
+            }
+            seen.insert(path.clone(), Some(SeenFile { is_loaded: true, ..file }));
+            texts.insert(path, text);
+        }
+        let named = seen.keys().cloned().collect();
+        let loaded = loaded_by(folder, &texts, &named, &self.folder, Some(sources));
+        seen.extend(loaded.into_iter().map(|(path, file)| (path, Some(file))));
+    }
+}
+
+/// The content of a file that an agent wrote; `None` if it is no code, or is gone.
+fn agent_code(folder: &CodeFolder, path: &str) -> Option<(SeenFile, CodeText)> {
+    match look(&folder.root, path, &folder.limits) {
+        Ok((file, text)) => (!text.is_binary && (is_code_name(path) || text.is_script())).then_some((file, text)),
+        Err(Unseen::Missing) => None,
+        Err(Unseen::Unreadable(why)) => {
+            folder.gaps.add(format!("{path}: {why}"));
+            None
+        }
     }
 }
 
@@ -168,8 +219,24 @@ mod tests {
     use super::super::source_kinds::SourceKind;
     use super::*;
 
-    fn nobody(_: Vec<String>) -> BTreeMap<String, Id> {
-        BTreeMap::new()
+    /// The agents that wrote files, by path.
+    #[derive(Default)]
+    struct Written(BTreeMap<String, Id>);
+
+    impl Written {
+        fn by_ada(paths: &[&str]) -> Self {
+            Self(paths.iter().map(|path| ((*path).to_owned(), "ada".into())).collect())
+        }
+    }
+
+    impl AgentFiles for Written {
+        fn writers(&self, paths: Vec<String>) -> BTreeMap<String, Id> {
+            paths.into_iter().filter_map(|path| Some((path.clone(), self.0.get(&path)?.clone()))).collect()
+        }
+
+        fn all(&self) -> Vec<String> {
+            self.0.keys().cloned().collect()
+        }
     }
 
     fn check(files: &[&str]) -> CodeCheck {
@@ -183,7 +250,7 @@ mod tests {
         let write = |text: &str| std::fs::write(folder.path().join("run.sh"), text).expect("it can be written");
         let mut check = check(&["run.sh", "none.sh"]);
         write("echo one");
-        let unexpected = |check: &CodeCheck| check.unexpected(folder.path(), None, nobody);
+        let unexpected = |check: &CodeCheck| check.unexpected(folder.path(), None, &Written::default());
         let seen = unexpected(&check).expect("nothing is expected yet");
         assert_eq!(seen["run.sh"].as_ref().map(|file| &*file.text), Some("echo one"));
         assert_eq!(seen["none.sh"], None);
@@ -204,17 +271,15 @@ mod tests {
         write("run.sh", ". ./lib.sh");
         write("lib.sh", "echo one");
         let mut check = check(&["run.sh"]);
-        let by_ada =
-            |paths: Vec<String>| paths.into_iter().filter(|path| path == "lib.sh").map(|path| (path, "ada".into()));
-        let seen = check.unexpected(folder.path(), None, |paths| by_ada(paths).collect());
+        let seen = check.unexpected(folder.path(), None, &Written::by_ada(&["lib.sh"]));
         let seen = seen.expect("nothing is expected yet");
         let lib = seen["lib.sh"].as_ref().expect("it exists");
         assert!(lib.is_loaded && lib.text == "echo one", "{lib:?}");
         assert_eq!(lib.concern, Some(CodeConcern::WrittenBy("ada".into())));
         check.expected = Some(hashes(&seen));
-        assert_eq!(check.unexpected(folder.path(), None, nobody), None);
+        assert_eq!(check.unexpected(folder.path(), None, &Written::default()), None);
         write("lib.sh", "echo two");
-        assert!(check.unexpected(folder.path(), None, nobody).is_some());
+        assert!(check.unexpected(folder.path(), None, &Written::default()).is_some());
     }
 
     #[test]
@@ -226,7 +291,9 @@ mod tests {
         write("run.sh", "echo one");
         write(&format!("{copy}/run.sh"), ". ./.env");
         write(&format!("{copy}/.env"), "KEY=secret");
-        let seen = check(&["run.sh"]).unexpected(folder.path(), Some(copy), nobody).expect("nothing is expected yet");
+        let seen = check(&["run.sh"])
+            .unexpected(folder.path(), Some(copy), &Written::default())
+            .expect("nothing is expected yet");
         let text = |path: &str| seen[path].as_ref().map(|file| file.text.clone());
         assert_eq!(text("run.sh").as_deref(), Some("echo one"));
         assert_eq!(text(&format!("{copy}/run.sh")).as_deref(), Some(". ./.env"));
@@ -246,15 +313,19 @@ mod tests {
         write("src/lib.rs", "fn one() {}");
         let source = SourceFolder { folder: String::new(), kind: SourceKind::Rust };
         let mut check = CodeCheck { sources: [source].into(), ..check(&["Cargo.toml"]) };
-        let seen = check.unexpected(folder.path(), None, nobody).expect("nothing is expected yet");
+        let seen = check.unexpected(folder.path(), None, &Written::default()).expect("nothing is expected yet");
         assert!(seen["src/lib.rs"].as_ref().is_some_and(|file| file.is_loaded && file.text == "fn one() {}"));
         check.expected = Some(hashes(&seen));
-        assert_eq!(check.unexpected(folder.path(), None, nobody), None);
+        assert_eq!(check.unexpected(folder.path(), None, &Written::default()), None);
         write("src/lib.rs", "fn two() {}");
-        assert!(check.unexpected(folder.path(), None, nobody).is_some());
+        assert!(check.unexpected(folder.path(), None, &Written::default()).is_some());
         write("src/lib.rs", "fn one() {}");
         write("src/more.rs", "");
-        assert!(check.unexpected(folder.path(), None, nobody).is_some_and(|now| now.contains_key("src/more.rs")));
+        assert!(
+            check
+                .unexpected(folder.path(), None, &Written::default())
+                .is_some_and(|now| now.contains_key("src/more.rs"))
+        );
     }
 
     #[test]
@@ -267,7 +338,7 @@ mod tests {
         }
         let check = CodeCheck { unnamed: vec!["it names too much".to_owned()], ..check(&["run.sh"]) };
         for (copy, path) in [(None, NOT_FOLLOWED.to_owned()), (Some(copy), format!("{copy}/{NOT_FOLLOWED}"))] {
-            let seen = check.unexpected(folder.path(), copy, nobody).expect("nothing is expected yet");
+            let seen = check.unexpected(folder.path(), copy, &Written::default()).expect("nothing is expected yet");
             let unfollowed: Vec<&String> = seen
                 .iter()
                 .filter(|(_, file)| file.as_ref().is_some_and(|file| file.concern == Some(CodeConcern::NotFollowed)))
@@ -277,7 +348,40 @@ mod tests {
             assert_eq!(seen[&path].as_ref().map(|file| &*file.text), Some("it names too much"));
             // What a person allowed starts: they were told.
             let expected = CodeCheck { expected: Some(hashes(&seen)), ..check.clone() };
-            assert_eq!(expected.unexpected(folder.path(), copy, nobody), None);
+            assert_eq!(expected.unexpected(folder.path(), copy, &Written::default()), None);
         }
+    }
+
+    #[test]
+    fn code_that_composes_names_may_run_whatever_agents_wrote() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).expect("it can be written");
+        write("run.sh", ". \"$1\"");
+        write("plain.sh", "echo one");
+        write("persons.sh", "echo one");
+        write("made.sh", ". ./part.sh");
+        write("part.sh", "echo part");
+        write("made", "#!/bin/sh\n");
+        write("data.json", "{}");
+        let agents = Written::by_ada(&["made.sh", "made", "data.json", "gone.sh"]);
+        let look = |check: &CodeCheck, agents: &Written| check.unexpected(folder.path(), None, agents);
+        let paths = |check: &CodeCheck| -> Vec<String> {
+            look(check, &agents).expect("nothing is expected yet").into_keys().collect()
+        };
+        assert_eq!(paths(&check(&["plain.sh"])), ["plain.sh"], "it names what it runs");
+        assert_eq!(paths(&check(&["run.sh"])), ["made", "made.sh", "part.sh", "run.sh"]);
+        let edited = CodeCheck { runs_edited: true, ..check(&["run.sh"]) };
+        assert_eq!(paths(&edited), ["run.sh"], "a person lets it run what changed");
+        let seen = look(&check(&["run.sh"]), &agents).expect("nothing is expected yet");
+        let made = seen["made.sh"].as_ref().expect("it exists");
+        assert_eq!((made.concern.clone(), made.is_loaded), (Some(CodeConcern::WrittenBy("ada".into())), true));
+        let allowed = CodeCheck { expected: Some(hashes(&seen)), ..check(&["run.sh"]) };
+        assert_eq!(look(&allowed, &agents), None);
+        // What is written after a person looked was not allowed.
+        write("later.py", "print('later')");
+        let more = Written::by_ada(&["made.sh", "made", "data.json", "later.py"]);
+        assert!(look(&allowed, &more).is_some_and(|now| now.contains_key("later.py")));
+        write("made.sh", "echo two");
+        assert!(look(&allowed, &agents).is_some());
     }
 }

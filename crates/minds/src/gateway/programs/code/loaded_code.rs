@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::code_folder::{CodeFolder, joined, joined_name};
 use super::code_references::{CodeReference, Language, included, is_code_name, is_data_name, references};
+use super::composed_names::composes_names;
 use super::installed_packages::{self, PACKAGE_FILE, is_installed, scripts_of};
 use super::seen_file::{CodeText, SeenFile, TextGap, Unseen, look};
 use super::source_kinds::{SourceFolder, SourceKind};
@@ -47,7 +48,7 @@ struct DueText {
 
 /// What the files with these texts load, directly or through each other, without the files that the command names; and
 /// the sources in these folders and those of tools that these files start, unless sources do not matter. What could not be
-/// followed is noted in the folder.
+/// followed is noted in the folder, and whether code composes names.
 pub(in crate::gateway) fn loaded_by(
     files: &CodeFolder,
     roots: &BTreeMap<String, CodeText>,
@@ -113,6 +114,9 @@ impl LoadedCode<'_> {
             }
             for reference in names.found {
                 self.look_up(&path, reference, language);
+            }
+            if !is_data && !text.is_binary && composes_names(&path, &text.text) {
+                self.files.composes_names.set(true);
             }
             let is_package = file_name(&path) == PACKAGE_FILE;
             let scripts = if is_package { scripts_of(&text.text) } else { Vec::new() };

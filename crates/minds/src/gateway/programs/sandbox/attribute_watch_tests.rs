@@ -50,7 +50,7 @@ impl Scene {
     }
 
     /// The programs and files of the reports so far.
-    fn told(&self) -> Vec<(Vec<String>, Vec<String>)> {
+    fn new_reports(&self) -> Vec<(Vec<String>, Vec<String>)> {
         let paths = |report: &AttributesPutBack| report.changes.iter().map(|change| change.path.clone()).collect();
         self.reports.try_iter().map(|report| (report.programs.clone(), paths(&report))).collect()
     }
@@ -70,23 +70,23 @@ fn what_changes_during_calls_between_them_and_until_the_end_is_put_back_and_told
     let scene = Scene::new();
     let git = scene.begin("git");
     scene.compare(&git);
-    assert_eq!(scene.told(), []);
+    assert_eq!(scene.new_reports(), []);
     for _ in 0..2 {
         scene.change("settings.yaml");
         scene.compare(&git);
         assert!(scene.is_put_back("settings.yaml"));
-        assert_eq!(scene.told(), [report_of(&["git"], &["settings.yaml"])]);
+        assert_eq!(scene.new_reports(), [report_of(&["git"], &["settings.yaml"])]);
     }
     scene.change("agents/ada.md");
     scene.runtime.block_on(git.end());
     assert!(scene.is_put_back("agents/ada.md"));
-    assert_eq!(scene.told(), [report_of(&["git"], &["agents/ada.md"])]);
+    assert_eq!(scene.new_reports(), [report_of(&["git"], &["agents/ada.md"])]);
     scene.change("settings.yaml");
     scene.runtime.block_on(git.end());
     assert!(!scene.is_put_back("settings.yaml"), "what changes while no program runs is the person's");
     let again = scene.begin("git");
     scene.compare(&again);
-    assert_eq!(scene.told(), []);
+    assert_eq!(scene.new_reports(), []);
 }
 
 #[test]
@@ -96,15 +96,15 @@ fn a_report_names_every_program_that_may_have_done_it_and_comes_once() {
     scene.change("settings.yaml");
     scene.compare(&codex);
     scene.compare(&git);
-    assert_eq!(scene.told(), [report_of(&["codex", "git"], &["settings.yaml"])]);
+    assert_eq!(scene.new_reports(), [report_of(&["codex", "git"], &["settings.yaml"])]);
     scene.runtime.block_on(codex.end());
     scene.change("settings.yaml");
     scene.compare(&git);
-    assert_eq!(scene.told(), [report_of(&["git"], &["settings.yaml"])]);
+    assert_eq!(scene.new_reports(), [report_of(&["git"], &["settings.yaml"])]);
     scene.change("settings.yaml");
     // What happened before another program starts was not done by it.
     let _other = scene.begin("other");
-    assert_eq!(scene.told(), [report_of(&["git"], &["settings.yaml"])]);
+    assert_eq!(scene.new_reports(), [report_of(&["git"], &["settings.yaml"])]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn calls_that_end_together_are_told_once() {
     let git = scene.begin("git");
     scene.change("settings.yaml");
     scene.runtime.block_on(join_all((0..50).map(|_| git.compare())));
-    assert_eq!(scene.told().len(), 1);
+    assert_eq!(scene.new_reports().len(), 1);
     assert!(scene.is_put_back("settings.yaml"));
 }
 

@@ -8,10 +8,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::{LazyLock, OnceLock};
 
-use super::supervisor::TRY_NAMESPACES;
+use super::sandbox_trials::{TrialFailure, bubblewrap_trial, namespaces_trial, try_out};
+use crate::base::Problem;
 
 /// The argument that starts this program as the supervisor of another.
 pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
@@ -98,6 +98,8 @@ pub struct Confinement {
     bubblewrap: PathBuf,
     /// Whether programs get namespaces of their own under Landlock.
     namespaces: bool,
+    /// Why it is not known whether a better one works: it could not be tried out at this moment.
+    untried: Option<String>,
     /// The path of this program, if it can be the supervisor of others.
     watcher: Option<PathBuf>,
 }
@@ -123,6 +125,7 @@ impl Confinement {
             reason: None,
             bubblewrap: PathBuf::new(),
             namespaces: false,
+            untried: None,
             watcher: watcher(),
         });
         &NONE
@@ -131,15 +134,39 @@ impl Confinement {
     /// Detects the kind of sandbox that a person wants, or the best one if that is empty.
     fn find(wanted: &str) -> Self {
         let (watcher, bubblewrap) = (watcher(), in_path("bwrap"));
-        let works = |level: Level| match (level, &watcher) {
-            (Level::None, _) => true,
-            (_, None) => false,
-            (Level::Bubblewrap, _) => bubblewrap.as_deref().is_some_and(bubblewrap_works),
-            (Level::Landlock, _) => landlock_works(),
+        let mut untried = None;
+        let mut works = |tried: Result<(), TrialFailure>| match tried {
+            Ok(()) => true,
+            Err(failure) => {
+                if failure.may_pass {
+                    untried.get_or_insert(failure.why);
+                }
+                false
+            }
         };
-        let (level, reason) = choose(wanted, works, bubblewrap.is_some());
-        let namespaces = level == Level::Landlock && watcher.as_deref().is_some_and(namespaces_work);
-        Self { level, reason, bubblewrap: bubblewrap.unwrap_or_default(), namespaces, watcher }
+        let (level, reason) = choose(
+            wanted,
+            |level| match (level, &watcher) {
+                (Level::None, _) => true,
+                (_, None) => false,
+                (Level::Bubblewrap, _) => {
+                    bubblewrap.as_deref().is_some_and(|program| works(try_out(|| bubblewrap_trial(program))))
+                }
+                (Level::Landlock, _) => landlock_works(),
+            },
+            bubblewrap.is_some(),
+        );
+        let watcher_of_landlock = watcher.as_deref().filter(|_| level == Level::Landlock);
+        let namespaces = watcher_of_landlock.is_some_and(|watcher| works(try_out(|| namespaces_trial(watcher))));
+        Self { level, reason, bubblewrap: bubblewrap.unwrap_or_default(), namespaces, untried, watcher }
+    }
+
+    /// Returns what a person has to know if a better sandbox could not be tried out, so that it is not used although it
+    /// may work here.
+    pub fn problem(&self) -> Option<Problem> {
+        let why = self.untried.as_ref()?;
+        let what = format!("a better sandbox could not be tried out, so this room does without it: {why}");
+        Some(Problem::warning("confinement", what, "close the room and open it again when the computer is less busy"))
     }
 
     /// Returns the kind of sandbox that is used.
@@ -220,7 +247,7 @@ impl Confinement {
 
 /// Chooses the kind of sandbox: the one that a person wants, otherwise the best one that works. Also returns the reason if
 /// that is worth mentioning.
-fn choose(wanted: &str, works: impl Fn(Level) -> bool, has_bubblewrap: bool) -> (Level, Option<String>) {
+fn choose(wanted: &str, mut works: impl FnMut(Level) -> bool, has_bubblewrap: bool) -> (Level, Option<String>) {
     if wanted.is_empty() {
         let best = Level::ALL.into_iter().find(|level| works(*level)).unwrap_or(Level::None);
         let is_forbidden = has_bubblewrap && best != Level::Bubblewrap;
@@ -245,23 +272,6 @@ fn landlock_works() -> bool {
 #[cfg(not(target_os = "linux"))]
 fn landlock_works() -> bool {
     false
-}
-
-/// Whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
-fn bubblewrap_works(bubblewrap: &Path) -> bool {
-    let mut try_it = Command::new(bubblewrap);
-    try_it.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--cap-drop", "ALL"]);
-    try_it.args(["--size", "4096", "--tmpfs", "/tmp", "--unshare-all", "--", "true"]);
-    try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    try_it.status().is_ok_and(|status| status.success())
-}
-
-/// Whether the system lets programs under Landlock have namespaces of their own.
-fn namespaces_work(watcher: &Path) -> bool {
-    let mut try_it = Command::new(watcher);
-    try_it.args([SUPERVISOR_ARGUMENT, TRY_NAMESPACES, "--", "nothing"]).env_clear();
-    try_it.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    try_it.status().is_ok_and(|status| status.success())
 }
 
 /// The program that supervises others if this one cannot.
@@ -301,6 +311,7 @@ mod tests {
             reason: None,
             bubblewrap: "/bwrap".into(),
             namespaces: true,
+            untried: None,
             watcher: watcher.map(PathBuf::from),
         };
         let (hidden, own) = ([PathBuf::from("/keys")], [PathBuf::from("/home/me/.agent")]);
@@ -348,5 +359,14 @@ mod tests {
         assert_eq!(choose("", |_| true, true), (Level::Bubblewrap, None));
         assert_eq!(choose("", landlock_only, false), (Level::Landlock, None));
         assert_eq!(choose("", |level| level == Level::None, false), (Level::None, None));
+    }
+
+    #[test]
+    fn a_person_is_told_if_a_better_sandbox_could_not_be_tried_out() {
+        let mut confinement = Confinement::none().clone();
+        assert_eq!(confinement.problem(), None);
+        confinement.untried = Some("bwrap: Resource temporarily unavailable".to_owned());
+        let problem = confinement.problem().expect("it is told");
+        assert!(problem.what.contains("Resource temporarily unavailable") && !problem.remedy.is_empty(), "{problem}");
     }
 }

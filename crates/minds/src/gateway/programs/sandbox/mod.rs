@@ -1,4 +1,4 @@
-//! The sandbox for programs that are started here: which kind this computer supports (`confinement`,
+//! The sandbox for programs that are started here: which kind this computer supports (`confinement`, `sandbox_trials`,
 //! `sandbox_detection`), and for which servers and agents a person switched it off ([`unconfined`]).
 //!
 //! In reading order: what a program can see and write (`hidden_paths`, `program_access`), the process that starts and
@@ -22,6 +22,7 @@ mod namespaces;
 pub(super) mod program_access;
 pub(in crate::gateway) mod sandbox_detection;
 mod sandbox_root;
+mod sandbox_trials;
 pub mod supervisor;
 pub mod unconfined;
 

@@ -101,7 +101,7 @@ pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode 
     let arguments: Vec<String> = arguments.collect();
     let Some(options) = SupervisorArguments::of(arguments.iter().cloned()) else { return ExitCode::from(2) };
     match () {
-        () if options.is_trial => system::try_namespaces(),
+        () if options.is_trial => system::try_namespaces(say),
         () if options.is_start => system::start(&options, say),
         () => system::watch(&options, &arguments, say),
     }
@@ -111,9 +111,9 @@ pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode 
 mod system {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ffi::OsString;
-    use std::fs::{DirBuilder, OpenOptions};
+    use std::fs::{OpenOptions, Permissions};
     use std::io::{self, ErrorKind, Write};
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
     use std::path::{Path, PathBuf};
     use std::process::{Command, ExitCode};
     use std::sync::{Mutex, PoisonError};
@@ -123,6 +123,7 @@ mod system {
         Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid, kill_process, set_child_subreaper,
         set_parent_process_death_signal, setrlimit, wait, waitpid,
     };
+    use tempfile::{TempDir, TempPath};
 
     use super::super::attribute_reports::AttributeChange;
     use super::super::bubblewrap::Sandbox;
@@ -150,13 +151,28 @@ mod system {
         guarded: Option<GuardedAttributes>,
         /// The top level of the workspace as the program sees it.
         stage: Option<SandboxRoot>,
-        /// A temporary file or folder of the program.
-        temporary: Option<PathBuf>,
+        /// What was only made for the program; it is deleted with this value.
+        temporary: Option<Temporary>,
+    }
+
+    /// Something in the folder for temporary files. Its name is free, whatever others left there.
+    #[expect(dead_code, reason = "they are kept until they are dropped")]
+    enum Temporary {
+        /// The empty file that hides others.
+        File(TempPath),
+        /// A folder for temporary files of the program.
+        Folder(TempDir),
     }
 
     /// Enters namespaces; the exit code says whether that is possible.
-    pub(super) fn try_namespaces() -> ExitCode {
-        ExitCode::from(u8::from(namespaces::enter(&[std::env::temp_dir()], false).is_err()))
+    pub(super) fn try_namespaces(say: fn(&str)) -> ExitCode {
+        match namespaces::enter(&[std::env::temp_dir()], false) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say(&error.to_string());
+                ExitCode::FAILURE
+            }
+        }
     }
 
     /// Restricts this process and becomes the program.
@@ -170,11 +186,11 @@ mod system {
             }
         };
         say(&format!("workshop: {} could not be started: {error}", options.words[0]));
-        not_started(&error)
+        code_of(&error)
     }
 
     /// Returns the exit code of a program that could not be started.
-    fn not_started(error: &io::Error) -> ExitCode {
+    fn code_of(error: &io::Error) -> ExitCode {
         ExitCode::from(if error.kind() == ErrorKind::NotFound { NOT_STARTED } else { 126 })
     }
 
@@ -192,37 +208,38 @@ mod system {
                 std::process::exit(143);
             })
             .is_ok();
+        // What was made for the program is removed, and the reader of its output is told why it was not started.
+        let not_started = |code: ExitCode, why: String| {
+            finish(say);
+            say(&why);
+            code
+        };
         // The parent may have ended before the signal was requested.
         if !is_ready || getppid() != parent {
-            return ExitCode::from(NOT_STARTED);
+            return not_started(
+                ExitCode::from(NOT_STARTED),
+                "it could not be made sure that the program ends".to_owned(),
+            );
         }
         let mut command = match command(options, arguments) {
             Ok(command) => command,
             Err(error) => {
-                finish(say);
-                say(&format!("the sandbox could not be set up: {error}"));
-                return ExitCode::from(NOT_STARTED);
+                let why = format!("the sandbox could not be set up: {error}");
+                return not_started(ExitCode::from(NOT_STARTED), why);
             }
         };
-        for (resource, limit) in [(Resource::Data, options.memory), (Resource::Fsize, options.file_size)] {
-            let limit = limit.map(|bytes| Rlimit { current: Some(bytes), maximum: Some(bytes) });
-            if limit.is_some_and(|limit| setrlimit(resource, limit).is_err()) {
-                return ExitCode::from(NOT_STARTED);
-            }
-        }
-        if options.memory.is_some() || options.processes.is_some() {
-            let (memory, processes) = (options.memory.unwrap_or(u64::MAX), options.processes.unwrap_or(usize::MAX));
-            std::thread::spawn(move || count(memory, processes));
+        if let Err(error) = limit(options) {
+            return not_started(ExitCode::from(NOT_STARTED), format!("its limits could not be set: {error}"));
         }
         let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
-                finish(say);
-                return not_started(&error);
+                let started = Path::new(command.get_program()).display();
+                return not_started(code_of(&error), format!("{started} could not be started: {error}"));
             }
         };
         let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-            return ExitCode::from(NOT_STARTED);
+            return not_started(ExitCode::from(NOT_STARTED), "it has no process id".to_owned());
         };
         let status = waitpid(Some(pid), WaitOptions::empty());
         end_all();
@@ -233,6 +250,20 @@ mod system {
         }
         let code = status.ok().flatten().and_then(|(_, status)| status.exit_status());
         ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    }
+
+    /// Sets the limits of this process, which the program inherits, and begins to count what all its processes use.
+    fn limit(options: &SupervisorArguments) -> io::Result<()> {
+        for (resource, bytes) in [(Resource::Data, options.memory), (Resource::Fsize, options.file_size)] {
+            if bytes.is_some() {
+                setrlimit(resource, Rlimit { current: bytes, maximum: bytes })?;
+            }
+        }
+        if options.memory.is_some() || options.processes.is_some() {
+            let (memory, processes) = (options.memory.unwrap_or(u64::MAX), options.processes.unwrap_or(usize::MAX));
+            std::thread::Builder::new().name("limits".to_owned()).spawn(move || count(memory, processes))?;
+        }
+        Ok(())
     }
 
     /// Does what is left to do, once: puts back what the program must not change, moves its new files into the workspace
@@ -249,11 +280,8 @@ mod system {
         for note in remains.stage.take().map(SandboxRoot::finish).into_iter().flatten() {
             say(&note);
         }
-        if let Some(temporary) = remains.temporary.take() {
-            // Whether it could be deleted does not matter to the program.
-            let _ =
-                if temporary.is_dir() { std::fs::remove_dir_all(temporary) } else { std::fs::remove_file(temporary) };
-        }
+        // Whether it can be deleted does not matter to the program.
+        drop(remains.temporary.take());
     }
 
     /// Writes what was put back for the one who started this process, if there is anything to tell.
@@ -308,9 +336,9 @@ mod system {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args([SUPERVISOR_ARGUMENT, START]).args(arguments);
                 command.env_remove(PUT_BACK_VARIABLE);
-                command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", temporary)));
+                command.envs(temporary.as_ref().map(|temporary| ("TMPDIR", temporary.path())));
                 let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-                remains.temporary = temporary;
+                remains.temporary = temporary.map(Temporary::Folder);
                 if options.put_back && !options.namespaces {
                     remains.guarded = Some(GuardedAttributes::of(&workspace, &entries(&workspace)?));
                 }
@@ -327,9 +355,10 @@ mod system {
     fn in_bubblewrap(options: &SupervisorArguments, workspace: &Path, bubblewrap: &str) -> io::Result<Vec<OsString>> {
         let workspace = workspace.canonicalize()?;
         let entries = entries(&workspace)?;
-        let empty = empty_file()?;
+        let hiding = empty_file()?;
+        let empty = hiding.to_path_buf();
         let mut remains = REMAINS.lock().unwrap_or_else(PoisonError::into_inner);
-        remains.temporary = Some(empty.clone());
+        remains.temporary = Some(Temporary::File(hiding));
         remains.stage = options.new_entries.then(|| SandboxRoot::make(&workspace, &entries)).transpose()?;
         let own: Vec<PathBuf> = options.own.iter().map(PathBuf::from).collect();
         let (worktree, hidden) = (confined_start::worktree(&workspace), options.all_hidden());
@@ -349,30 +378,21 @@ mod system {
         Ok(sandbox.arguments())
     }
 
-    /// Returns a path in the folder for temporary files that no other process uses.
-    fn temporary(purpose: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("workshop-{purpose}-{}", std::process::id()))
-    }
-
     /// Creates the empty file that hides others.
-    fn empty_file() -> io::Result<PathBuf> {
-        let file = temporary("empty");
-        // It may be left from a process with the same id that was killed.
-        let _ = std::fs::remove_file(&file);
-        OpenOptions::new().write(true).create_new(true).mode(0o444).open(&file)?;
-        Ok(file)
+    fn empty_file() -> io::Result<TempPath> {
+        let readable = Permissions::from_mode(0o444);
+        Ok(tempfile::Builder::new().prefix("workshop-empty-").permissions(readable).tempfile()?.into_temp_path())
     }
 
     /// Creates a temporary folder if the system's contains the workspace, in which nothing could be protected
     /// otherwise.
-    fn temporary_beside(workspace: &Path) -> io::Result<Option<PathBuf>> {
+    fn temporary_beside(workspace: &Path) -> io::Result<Option<TempDir>> {
         let everybodys = std::env::temp_dir().canonicalize()?;
         if !workspace.starts_with(everybodys) {
             return Ok(None);
         }
-        let folder = temporary("program");
-        DirBuilder::new().mode(0o700).create(&folder)?;
-        Ok(Some(folder))
+        let private = Permissions::from_mode(0o700);
+        tempfile::Builder::new().prefix("workshop-program-").permissions(private).tempdir().map(Some)
     }
 
     /// Ends all descendants of this process.
