@@ -13,7 +13,7 @@ use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolO
 use super::plan::{Planned, ToolPlan, Work};
 use super::result_text::readable;
 use super::tool::{Arguments, Planning, Tool};
-use crate::base::Author;
+use crate::base::{Author, Id};
 use crate::gate::DeclaredTouch;
 use crate::gate::commands::{Command, words};
 use crate::gateway::{CodeCheck, ExternalCalls, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings, RunningCall};
@@ -192,11 +192,16 @@ pub(super) fn keep_copies(
     }
 }
 
+/// The key of a file order that belongs to a command.
+fn file_key(key: OrderKey, lead: &str) -> Id {
+    format!("{lead}{key}").into()
+}
+
 /// The order to commit the content of the copy in which a command runs, if it runs in one.
 fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> {
     let worktree = order.worktree.clone()?;
     Some(FileOrder {
-        key: format!("{lead}{}", order.key).into(),
+        key: file_key(order.key, lead),
         author: Author::agent(&order.agent),
         activation: Some(order.key.activation.id()),
         operation: FileOperation::CommitWorktree { what },
@@ -294,9 +299,10 @@ impl ToolExecutor for Commands {
         (.., files): &mut ExecutorWorld<'_, '_, Self>,
     ) {
         for outcome in files.read() {
-            if let Some(key) = outcome.key.strip_prefix(OPEN).and_then(|key| key.parse().ok()) {
+            let opens = |order: &&ToolOrder| order.worktree.is_some() && file_key(order.key, OPEN) == outcome.key;
+            if let Some(order) = orders.of(COMMANDS).find(opens) {
                 let result = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.clone());
-                self.opened.insert(key, result);
+                self.opened.insert(order.key, result);
             }
         }
         self.opened.retain(|key, _| orders.get(*key).is_some());
