@@ -100,7 +100,7 @@ struct NumberRow {
 
 const CALLS_IN_PARALLEL: NumberRow = NumberRow {
     section: "gateway",
-    key: "max_concurrent",
+    key: "max_concurrent_requests",
     label: texts::CALLS_IN_PARALLEL,
     about: texts::CALLS_IN_PARALLEL_ABOUT,
     hint: "4",
@@ -167,7 +167,7 @@ pub fn settings_ui(
             provider_ui(ui, cx, choice, &mut commands);
             scene_override_ui(ui, cx, &["gateway.provider", "gateway.model"]);
             ui.add_space(SPACE[1]);
-            let now = cx.room.settings.max_concurrent.to_string();
+            let now = cx.room.settings.max_concurrent_requests.to_string();
             commands.extend(number_row(ui, cx, &CALLS_IN_PARALLEL, now, own));
             conversations_ui(ui, cx, own, &mut commands);
             caps_ui(ui, cx, own, &mut commands);

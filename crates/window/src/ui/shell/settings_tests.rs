@@ -20,7 +20,7 @@ fn settings(room: RoomModel, scroll_to: Option<&str>) -> Harness<'static, PaneHa
 }
 
 fn room() -> RoomModel {
-    let settings = SettingsView { max_concurrent: 4, conversations_at_once: 3, ..SettingsView::default() };
+    let settings = SettingsView { max_concurrent_requests: 4, conversations_at_once: 3, ..SettingsView::default() };
     RoomModel { settings, ..sample_room() }
 }
 
@@ -81,7 +81,7 @@ fn every_cap_of_the_gateway_has_a_row() {
 #[test]
 fn an_empty_field_hints_at_the_default_which_is_within_its_bounds() {
     let defaults = [
-        (&CALLS_IN_PARALLEL, u64::from(crate::gateway::GatewaySettings::default().max_concurrent)),
+        (&CALLS_IN_PARALLEL, u64::from(crate::gateway::GatewaySettings::default().max_concurrent_requests)),
         (&CONVERSATIONS_IN_PARALLEL, ConversationSettings::default().max_concurrent_conversations as u64),
     ];
     for (row, default) in defaults {
