@@ -5,153 +5,83 @@
 //! forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer enters as an input. Answers of
 //! simulated providers are admitted at the tick given by their latency, so the driver of the world waits for them
 //! before it continues: see [`wait_before_tick`].
+//!
+//! The folders, each of which uses only those before it: [`vendors`], [`web`], what a person allowed ([`trust`]) and
+//! their [`keys`]; [`providers`] of models; [`programs`] and what programs that talk have in common ([`peers`]), the two
+//! protocols of such programs ([`mcp`], [`acp`]) and [`slack`]; the [`limits`] of usage; the [`worker`] on its thread; the
+//! [`requests`] to models in the world, the [`services`] besides models, [`embedding`], and what is known of [`models`].
 #![expect(clippy::disallowed_methods, reason = "programs, servers and coding agents are started here")]
 
 pub mod acp;
-pub mod address;
-pub mod agent_file_changes;
-pub mod aliases;
-pub mod anthropic;
-mod attribute_notices;
-mod attribute_reports;
-mod attribute_watch;
-mod bridge;
-mod bubblewrap;
-pub mod budget;
-mod code_folder;
-mod code_gaps;
-mod code_references;
-pub mod command_code;
-#[cfg(target_os = "linux")]
-mod confined_start;
-pub mod consent;
-mod context_windows;
-mod cooldowns;
-mod delta_stream;
-mod dispatch;
-#[cfg(test)]
-mod dispatch_tests;
 pub mod embedding;
-pub mod exchanges;
-pub mod failure;
-mod followed_trust;
-pub mod gemini;
-pub mod genai_client;
-mod git_protection;
-#[cfg(target_os = "linux")]
-mod guarded_attributes;
-pub mod health;
-mod health_monitor;
-mod hidden_paths;
-pub mod http_client;
-mod image_models;
-mod installed_packages;
-pub mod key_storage;
 pub mod keys;
-#[cfg(target_os = "linux")]
-mod landlock_access;
-pub mod ledger;
-#[cfg(test)]
-mod ledger_tests;
-pub mod live_replies;
-mod loaded_code;
-mod local_proxy;
+pub mod limits;
 pub mod mcp;
-pub mod mcp_forwarder;
-pub mod messages;
-mod model_holds;
-#[cfg(test)]
-mod model_holds_tests;
-#[cfg(target_os = "linux")]
-mod namespaces;
-pub mod ollama;
-pub mod openai;
-pub mod origin;
+pub mod models;
 mod outside_traffic;
 pub mod peers;
-mod personal_files;
-pub mod prices;
-pub mod private_variables;
-mod process;
-mod program_access;
 pub mod programs;
-pub mod provider;
-pub mod provider_trial;
-mod reasoning_models;
-pub mod redaction;
-mod repository_programs;
-mod request_queue;
-pub mod retry;
-pub mod sandbox;
-mod sandbox_detection;
-mod sandbox_root;
-mod saved;
-pub mod scripted;
-mod seen_file;
-pub mod server_status_text;
-mod server_traffic;
-pub mod servers;
+pub mod providers;
+pub mod requests;
+pub mod services;
 pub mod settings;
 pub mod slack;
-mod slack_systems;
-mod source_kinds;
-mod source_tools;
-pub mod supervisor;
-pub mod tool_call_assembly;
-mod tool_models;
-mod trust_following;
-pub mod trusted_workspaces;
-pub mod unconfined;
-pub mod user_overrides;
-#[cfg(test)]
-mod user_overrides_tests;
-pub mod vendor;
-mod vendor_call;
-mod vendor_history;
+pub mod trust;
 pub mod vendors;
 pub mod web;
 pub mod worker;
-mod worker_call;
-mod worker_calls;
-mod worker_events;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use scripted::ScriptedProvider;
-
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-pub use attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
-pub use bridge::WorkerBridge;
-pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, SeenCode};
-pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
-pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
-pub use health::{HealthState, ProviderFault, ProviderHealth};
-pub use health_monitor::AccessChanged;
+// The names under which the other layers know parts of the folders.
+pub use acp::turns::mcp_forwarder;
+pub use keys::{key_storage, private_variables};
+pub use limits::ledger;
+pub use models::aliases;
+pub use programs::code::command_code;
+pub use programs::sandbox::{self, supervisor, unconfined};
+pub use providers::provider;
+pub use requests::{health, provider_trial};
+pub use services::server_status_text;
+pub use trust::{consent, trusted_workspaces};
+pub use web::http_client;
+pub use worker::messages;
+
 pub use keys::{Environment, key_problems};
-pub use live_replies::{LiveCall, LiveText};
-pub use prices::{PriceSettings, price_source};
-pub use process::{USUAL_VARIABLES, end_group, find_program as found_program};
+pub use limits::budget::BudgetSettings;
+pub use limits::exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
+pub use limits::prices::{PriceSettings, price_source};
+pub use private_variables::USUAL_VARIABLES;
+pub use programs::code::command_code::{CodeCheck, SeenCode};
+pub use programs::code::seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
+pub use programs::code::source_kinds::{SourceFolder, SourceKind};
+pub use programs::code::source_tools::sources_found_by;
+pub use programs::process::{end_group, find_program as found_program};
+pub use programs::sandbox::attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
+pub use programs::sandbox::sandbox_detection::{HasSandbox, SandboxDetected};
 pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
-pub use provider_trial::ProviderTrial;
-pub use request_queue::RequestQueue;
-pub use sandbox_detection::{HasSandbox, SandboxDetected};
-pub use seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
-pub use servers::{
+pub use providers::scripted::ScriptedProvider;
+pub use requests::bridge::WorkerBridge;
+pub use requests::dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
+pub use requests::health::{HealthState, ProviderFault, ProviderHealth};
+pub use requests::health_monitor::AccessChanged;
+pub use requests::provider_trial::ProviderTrial;
+pub use requests::request_queue::RequestQueue;
+pub use requests::user_overrides::{ProviderOverride, TrialUsed};
+pub use services::servers::{
     McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
     ServerMessagesReceived,
 };
+pub use services::slack_systems::{SlackCalls, SlackNews};
+pub use services::worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
-pub use slack_systems::{SlackCalls, SlackNews};
-pub use source_kinds::{SourceFolder, SourceKind};
-pub use source_tools::sources_found_by;
-pub use user_overrides::{ProviderOverride, TrialUsed};
 pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
-pub use worker_call::WorkerCall;
-pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
+pub use worker::live_replies::{LiveCall, LiveText};
+pub use worker::worker_call::WorkerCall;
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
@@ -166,7 +96,12 @@ use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsCha
 use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
+use acp::agent_file_changes;
+use models::tool_models;
+use programs::sandbox::sandbox_detection;
 use provider::SimulatedProvider;
+use requests::{dispatch, health_monitor, model_holds, saved, user_overrides, worker_events};
+use services::{attribute_notices, servers, slack_systems, trust_following, worker_calls};
 
 /// Log targets that a subscriber must leave out: genai logs servers' responses verbatim, and some servers repeat the
 /// key that they were sent.

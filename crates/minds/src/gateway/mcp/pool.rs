@@ -15,15 +15,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_reports::PutBackListener;
-use super::super::keys::Environment;
-use super::super::peers::consent::{self, Consent};
-use super::super::peers::plain;
-use super::super::peers::process::Place;
-use super::super::private_variables;
-use super::super::programs::{begin_observing, end_observing};
-use super::super::sandbox::Confinement;
-use super::super::unconfined::{self, SandboxedPrograms};
 use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -36,6 +27,15 @@ use super::settings::McpTerms;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 use crate::base::backoff::Backoff;
+use crate::gateway::keys::Environment;
+use crate::gateway::keys::private_variables;
+use crate::gateway::peers::consent::{self, Consent};
+use crate::gateway::peers::plain;
+use crate::gateway::peers::process::Place;
+use crate::gateway::programs::sandbox::Confinement;
+use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
+use crate::gateway::programs::sandbox::unconfined::{self, SandboxedPrograms};
+use crate::gateway::programs::{begin_observing, end_observing};
 use crate::workspace::vfs::ProgramObserver;
 
 /// The maximum number of calls that wait for one server.

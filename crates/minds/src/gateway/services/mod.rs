@@ -1,0 +1,10 @@
+//! What the room knows of everything outside besides models, and asks of it: MCP servers ([`servers`],
+//! [`server_status_text`]), Slack (`slack_systems`), programs and web requests (`worker_calls`), the person's file about
+//! the workspace (`trust_following`), and guarded files that were put back (`attribute_notices`).
+
+pub(super) mod attribute_notices;
+pub mod server_status_text;
+pub mod servers;
+pub(super) mod slack_systems;
+pub(super) mod trust_following;
+pub(super) mod worker_calls;
