@@ -1,4 +1,4 @@
-//! One place per setting: [`settings!`] declares a field with its default, its range, its description and its former
+//! One place per setting: `settings!` declares a field with its default, its range, its description and its former
 //! names. Reading settings from files is up to the workspace.
 
 use serde_json::{Map, Value};
@@ -48,7 +48,7 @@ pub struct SettingKey {
     pub former: &'static [FormerName],
 }
 
-/// The settings of one section, as [`settings!`] describes them. A section with any names has no keys.
+/// The settings of one section, as `settings!` describes them. A section with any names has no keys.
 pub trait DescribedSettings {
     /// The description of the section, by line.
     const DOC: &'static [&'static str] = &[];
