@@ -200,7 +200,7 @@ fn changed(mut written: SettingsText, edit: &SettingsEdit, known: &'static [Sett
         if let Some(addition) = edit.additions.get(key.name) {
             add_to(&mut with_addition, addition);
         }
-        let is_set = edit.keys.get(key.name).is_some_and(|value| *value != present);
+        let is_set = edit.keys.get(key.name).is_some_and(|value| !is_same(value, &present));
         if is_set || with_addition != present {
             written.rename(&edit.section, former.name, key.name);
             data = renamed_data(&data, &edit.section, former.name, key.name, |_| present.clone());
@@ -211,6 +211,11 @@ fn changed(mut written: SettingsText, edit: &SettingsEdit, known: &'static [Sett
     }
     let new = with(&data, &edit);
     (written, new)
+}
+
+/// Whether two values are equal, also as a whole number and one with a fraction of zero.
+fn is_same(value: &Value, other: &Value) -> bool {
+    value == other || value.as_f64().is_some_and(|number| other.as_f64() == Some(number))
 }
 
 /// Returns the data after an edit by the names in the data.

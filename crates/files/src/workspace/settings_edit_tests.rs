@@ -3,11 +3,14 @@
 use std::fs;
 
 use bevy::app::App;
+use proptest::prelude::*;
 
 use super::*;
+use crate::base::settings::DescribedSettings;
 use crate::schedule::saved::world_hash;
 use crate::schedule::{self, InputJournal, InputQueue, advance};
 use crate::workspace::files::FileContent;
+use crate::workspace::settings_choice::{self, Known, Source};
 use crate::workspace::settings_former::former_names_in;
 use crate::workspace::vfs::{FileBridge, FileService, FileServiceOptions};
 use crate::workspace::{FileChanged, Problems, RoomStart, SettingsExt, SettingsSection, begin, save_now};
@@ -210,6 +213,7 @@ fn a_former_name_is_replaced_at_its_place_when_its_value_is_changed_and_only_the
     let mut app = room(Some(FORMER));
     choose(&mut app, "banter", "most", json!(3));
     choose(&mut app, "banter", "max_size_mib", json!(0.5));
+    choose(&mut app, "banter", "most", json!(3.0));
     add(&mut app, "words", json!(["tea"]));
     assert_eq!(text(&app), FORMER, "these are the values that it has");
     choose(&mut app, "banter", "most", json!(7));
@@ -299,4 +303,66 @@ fn a_former_name_that_both_sides_have_is_merged_as_one_setting() {
     assert_eq!(text(&app), theirs.replace("most_of_all: 3", "most: 7"));
     let banter = app.world().resource::<Banter>();
     assert_eq!((banter.most, banter.max_size_mib), (7, 1.0));
+}
+
+/// The values of the section that a text gives, by present names.
+fn values(text: &str) -> Map<String, Value> {
+    let Ok(Value::Object(found)) = yaml::parse(text) else { panic!("it is a mapping: {text:?}") };
+    let known = [Known { name: "banter", keys: Banter::KEYS }];
+    let mut choice = settings_choice::choose(&known, &found, &Source { place: "", text, path: &[] }, false);
+    assert_eq!(choice.problems, []);
+    choice.chosen.remove("banter").unwrap_or_default()
+}
+
+/// The text after one edit.
+fn edited(text: &str, edit: &SettingsEdit) -> String {
+    let data = yaml::parse(text).expect("it is YAML");
+    let (written, new) = changed(SettingsText { text: text.to_owned(), data: data.clone() }, edit, Banter::KEYS);
+    if new == data { text.to_owned() } else { scene_patch::patch(&written.text, &written.data, &new) }
+}
+
+proptest! {
+    #[test]
+    fn edits_give_the_chosen_values_and_leave_every_line_that_they_do_not_change(
+        most in prop::option::of((0..9_u64, prop::bool::ANY)),
+        size in prop::option::of((1..9_u64, prop::bool::ANY)),
+        edits in prop::collection::vec((0..3_usize, 0..9_u64), 0..6),
+    ) {
+        let mut text = "banter: # talk\n  name: tea # kept\n".to_owned();
+        let line_of_most = most.map(|(most, is_former)| {
+            format!("  {}: {most} # of them\n", if is_former { "most_of_all" } else { "most" })
+        });
+        let line_of_size = size.map(|(mib, is_former)| match is_former {
+            true => format!("  size_kib: {} # in all\n", mib * 1024),
+            false => format!("  max_size_mib: {mib} # in all\n"),
+        });
+        text.extend(line_of_most.iter().chain(&line_of_size).map(String::as_str));
+        let (mut most, mut size) = (most.map(|(most, _)| most), size.map(|(mib, _)| mib));
+        let (is_most_same, is_size_same) = (
+            edits.iter().all(|(which, value)| *which == 1 || (*which == 0 && most == Some(*value))),
+            edits.iter().all(|(which, value)| *which != 1 || size == Some(*value)),
+        );
+        for (which, value) in edits {
+            let edit = match which {
+                0 => SettingsEdit::set("banter", "most", json!(value)),
+                1 => SettingsEdit::set("banter", "max_size_mib", json!(value)),
+                _ => SettingsEdit::reset("banter", "most"),
+            };
+            match which {
+                0 => most = Some(value),
+                1 => size = Some(value),
+                _ => most = None,
+            }
+            text = edited(&text, &edit);
+            let values = values(&text);
+            prop_assert_eq!(values.get("most").and_then(Value::as_u64), most);
+            let mib = values.get("max_size_mib").and_then(Value::as_f64);
+            prop_assert_eq!(mib, size.map(|mib| mib as f64));
+            prop_assert!(text.matches("most").count() <= 1 && text.matches("size").count() <= 1, "{}", text);
+        }
+        prop_assert!(text.starts_with("banter: # talk\n  name: tea # kept\n"), "{}", text);
+        for (line, is_same) in [(line_of_most, is_most_same), (line_of_size, is_size_same)] {
+            prop_assert!(!is_same || line.is_none_or(|line| text.contains(&line)), "{}", text);
+        }
+    }
 }
