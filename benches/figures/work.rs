@@ -140,7 +140,7 @@ pub fn thousand_pieces() -> Vec<Figure> {
     let agents: Vec<String> = (0..WORKERS).map(|number| format!("worker-{number}")).collect();
     let mut files = vec![file(
         "settings.yaml",
-        "kernel: { concurrency: 8 }\ngateway: { max_concurrent: 8 }\nbudget: { calls_per_run: 100000, tokens_per_run: 1000000000 }\n",
+        "kernel: { max_concurrent_activations: 8 }\ngateway: { max_concurrent_requests: 8 }\nbudget: { calls_per_run: 100000, tokens_per_run: 1000000000 }\n",
     )];
     let mut scene = "name: Test\nagents:\n".to_owned();
     for agent in &agents {

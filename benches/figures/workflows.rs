@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn files(steps: usize) -> Vec<(String, String)> {
     let settings = format!(
-        "kernel: {{ concurrency: {WIDE} }}\nworkflow: {{ max_parallel_steps: {WIDE} }}\ngateway: {{ max_concurrent: {WIDE} }}\nbudget: {{ calls_per_run: 100000, tokens_per_run: 1000000000 }}\n"
+        "kernel: {{ max_concurrent_activations: {WIDE} }}\nworkflow: {{ max_parallel_steps: {WIDE} }}\ngateway: {{ max_concurrent_requests: {WIDE} }}\nbudget: {{ calls_per_run: 100000, tokens_per_run: 1000000000 }}\n"
     );
     let mut files = vec![file("settings.yaml", &settings)];
     let mut scene = "name: Test\nagents:\n".to_owned();

@@ -63,7 +63,7 @@ pub fn open_questions(workspace: &Path) -> Result<OpenQuestions, OpenError> {
     let answers = answer_files::pending(&state_folder(workspace));
     let mut open = OpenQuestions::default();
     for_each_scene(workspace, |scene, world| {
-        let chars_at_most = world.resource::<WorkflowSettings>().output_chars_at_most;
+        let chars_at_most = world.resource::<WorkflowSettings>().max_output_chars;
         open.steps.extend(world.resource::<WorkflowRuns>().questions().map(|question| OpenStep {
             scene: scene.to_owned(),
             chars_at_most,

@@ -1,5 +1,6 @@
 //! `workshop doctor`: checks the setup, and reports what is wrong and how to fix it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bevy::app::App;
@@ -31,8 +32,9 @@ use crate::schedule::{self, InputJournal};
 use crate::store::{HISTORY_FILE, Reader, StoreError};
 use crate::workspace::cleaning;
 use crate::workspace::layout::{is_workspace, read_folder};
+use crate::workspace::settings_former::{FormerNameUse, former_names_in};
 use crate::workspace::trust::TRUST_REMEDY;
-use crate::workspace::{Problems, RoomStart};
+use crate::workspace::{Problems, RoomStart, SettingsSections};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -322,6 +324,7 @@ fn examine(
     let agents = files.keys().filter(|path| format_of(path).is_some()).count();
     let scenes = files.keys().filter(|path| path.starts_with("scenes/")).count();
     findings.push(Finding::good("files", format!("{agents} agents, {scenes} scenes")));
+    findings.extend(former_names(&files));
     for scene in files.keys().filter(|path| path.starts_with("scenes/")) {
         let start = RoomStart { scene: scene.clone(), files: files.clone(), ..RoomStart::default() };
         match app::begin(start, "r-doctor".into(), Seq(1)) {
@@ -349,6 +352,21 @@ fn examine(
         problems.extend(history(&state, findings));
     }
     problems
+}
+
+/// The settings that have another name by now. Nothing has to be done about them.
+fn former_names(files: &BTreeMap<String, String>) -> Vec<Finding> {
+    let app = app::headless();
+    let found = former_names_in(files, app.world().resource::<SettingsSections>());
+    let note = |found: FormerNameUse| {
+        let place = found.line.map_or_else(|| found.place.clone(), |line| format!("{}:{line}", found.place));
+        let detail = format!(
+            "\"{}\" of \"{}\" is called \"{}\" now; both names are read",
+            found.former, found.section, found.present
+        );
+        Finding { what: place, state: State::Note, ok: true, detail, remedy: None }
+    };
+    found.into_iter().map(note).collect()
 }
 
 /// Errors in the code of agents' MDX files.
@@ -412,5 +430,16 @@ mod tests {
         assert!(!asks_after(first_tick));
         let two_ticks: fn(&mut App) = |app| (0..2).for_each(|_| schedule::advance(app.world_mut()));
         assert!(asks_after(two_ticks), "a room that is run asks Slack at once");
+    }
+
+    #[test]
+    fn former_names_of_settings_are_noted_and_nothing_has_to_be_done_about_them() {
+        let settings = ("settings.yaml".to_owned(), "kernel:\n  turns_at_most: 3\n  max_depth: 2\n".to_owned());
+        let scene = ("scenes/a.yaml".to_owned(), "seed: 1\nsettings: { retry_most_secs: 9 }\n".to_owned());
+        let found = former_names(&[settings, scene].into_iter().collect());
+        let [in_file, in_scene] = found.as_slice() else { panic!("two former names, not {}", found.len()) };
+        assert_eq!((in_file.what.as_str(), in_scene.what.as_str()), ("settings.yaml:2", "scenes/a.yaml:2"));
+        assert!(found.iter().all(|finding| finding.ok && finding.state == State::Note && finding.remedy.is_none()));
+        assert!(in_file.detail.contains("called \"max_turns\" now"), "{}", in_file.detail);
     }
 }

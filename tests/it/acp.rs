@@ -105,7 +105,7 @@ fn is_gone(mode: &str, case: &str) -> bool {
 }
 
 const SCENE: &str = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [0, 0] }\n";
-const SHORT_TIMEOUTS: &str = "gateway: { attempts: 2, retry_first_delay_secs: 0.05 }\n\
+const SHORT_TIMEOUTS: &str = "gateway: { max_attempts: 2, min_retry_delay_secs: 0.05 }\n\
                        acp: { start_timeout_secs: 5, silence_timeout_secs: 2, cancel_timeout_secs: 1 }\n";
 
 /// A temporary workspace with a configuration folder of its own; its rooms have their files in memory.
@@ -724,7 +724,7 @@ fn an_agent_keeps_its_session_and_is_sent_only_new_messages() {
     let place = workspace.workspace.path().canonicalize().expect("it exists");
     std::fs::write(workspace.config.path().join(UNCONFINED_FILE), format!("{}: [acp]\n", place.display()))
         .expect("it can be written");
-    let settings = format!("acp: {{ agents: {agents} }}\nkernel: {{ strikes_at_most: 3 }}\n");
+    let settings = format!("acp: {{ agents: {agents} }}\nkernel: {{ max_strikes: 3 }}\n");
     let lead = "---\nid: lead\nmodel: acp:noted\ntools: [execute_command]\n---\nYou lead.\n";
     let mut room = Setup::scene(SCENE).profile("lead", lead).file("settings.yaml", &settings).open();
     room.world().insert_resource(GatewayEnvironment(workspace.environment()));

@@ -240,7 +240,7 @@ fn the_exit_code_tells_how_the_prompt_ended() {
     let (code, _, stderr) = talk(folder.path(), "weather", &["--prompt", "/skill:none"]);
     assert!(code == Some(2) && stderr.contains("there is no skill"), "{stderr}");
     let limited = weather_folder(CALLING);
-    write(limited.path(), "weather/settings.yaml", "kernel: { turns_at_most: 1 }\n");
+    write(limited.path(), "weather/settings.yaml", "kernel: { max_turns: 1 }\n");
     let (code, stdout, stderr) = talk(limited.path(), "weather", &["--prompt", "How is it?"]);
     assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
     assert!(stderr.contains("stopped after 1 turns"), "{stderr}");

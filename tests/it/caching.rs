@@ -40,7 +40,7 @@ fn recording_server() -> (Server, Sent) {
 /// Sends requests to a provider. Returns the bodies that were sent.
 pub fn sent_to(provider: &str, requests: impl IntoIterator<Item = ProviderRequest>) -> Vec<Value> {
     let (server, sent) = recording_server();
-    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
+    let settings = GatewaySettings { max_attempts: 1, ..short_timeouts() };
     for request in requests {
         model_requests::ask_request(provider, &server.url, request, &settings).failure();
     }

@@ -643,14 +643,15 @@ fn total_memory_and_file_sizes_are_limited() {
         let script = "import os, time\nfor step in range(8):\n    if os.fork() == 0:\n        mine = bytearray(40 * 1024 * 1024)\n        time.sleep(600)\ntime.sleep(600)\n";
         let greedy = room("python3 greedy.py: true\n", &command_arguments("python3 greedy.py"));
         fs::write(greedy.path().join("greedy.py"), script).unwrap();
-        fs::write(greedy.path().join("settings.yaml"), "commands:\n  memory_mb: 200\n  timeout_secs: 60\n").unwrap();
+        fs::write(greedy.path().join("settings.yaml"), "commands:\n  max_memory_mib: 200\n  timeout_secs: 60\n")
+            .unwrap();
         let result = run_task(level, greedy.path());
         assert!(text_of(&result).contains("exit code 137"), "{result}");
         assert!(text_of(&result).contains("its processes used more than 200 MiB"), "{result}");
         let long = room("python3 long.py: true\n", &command_arguments("python3 long.py"));
         let script = "with open('artifacts/long.bin', 'wb') as file:\n    for step in range(20):\n        file.write(b'x' * 1024 * 1024)\n        file.flush()\n";
         fs::write(long.path().join("long.py"), script).unwrap();
-        fs::write(long.path().join("settings.yaml"), "commands:\n  file_mb_at_most: 5\n").unwrap();
+        fs::write(long.path().join("settings.yaml"), "commands:\n  max_file_mib: 5\n").unwrap();
         let result = run_task(level, long.path());
         assert!(!text_of(&result).starts_with("exit code 0"), "{result}");
         assert_eq!(fs::metadata(long.path().join("artifacts/long.bin")).unwrap().len(), 5 * 1024 * 1024);
@@ -701,7 +702,7 @@ fn output_and_process_count_are_limited() {
             return;
         }
         let forking = room("python3 forking.py: true\n", &command_arguments("python3 forking.py"));
-        let settings = "commands:\n  processes_at_most: 20\n  timeout_secs: 30\n";
+        let settings = "commands:\n  max_processes: 20\n  timeout_secs: 30\n";
         fs::write(forking.path().join("settings.yaml"), settings).unwrap();
         let script = "import os, time\nfor step in range(60):\n    if os.fork() == 0:\n        time.sleep(600)\ntime.sleep(600)\n";
         fs::write(forking.path().join("forking.py"), script).unwrap();

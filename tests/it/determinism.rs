@@ -73,7 +73,7 @@ fn a_run_with_input_of_a_person_replays_and_survives_a_restart() {
     let tried = gateway::ProviderTrial::of(live.world(), "offline").unwrap_or_else(|problem| panic!("{problem}"));
     tried.run(&JobControl::default()).book(live.world());
     live.push(SettingsEdit::set("budget", "tokens_per_agent_per_run", json!(4_000)));
-    live.push(SettingsEdit::set("gateway", "max_concurrent", json!(1)));
+    live.push(SettingsEdit::set("gateway", "max_concurrent_requests", json!(1)));
     // A script would start over after the restart; the offline brain has no position.
     live.push(ProviderOverride { provider: Some("offline".into()) });
     live.advance(20.0);

@@ -251,7 +251,7 @@ fn a_failed_server_is_not_called_again_for_a_while() {
         };
         let _written = stream.write_all(&answer);
     });
-    let settings = GatewaySettings { retry_first_delay_secs: 60.0, retry_longest_delay_secs: 60.0, ..short_timeouts() };
+    let settings = GatewaySettings { min_retry_delay_secs: 60.0, max_retry_delay_secs: 60.0, ..short_timeouts() };
     let embedder = open_with("openai", &server.url, &EmbeddingMeter::default(), &settings);
     let embedder = embedder.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(embedder.unavailable_reason(), None);
@@ -284,7 +284,7 @@ fn studio(url: &str, more: &str) -> Studio {
 fn settings(url: &str, more: &str) -> String {
     format!(
         "gateway: {{ base_urls: {{ openai: \"{url}\" }}, connect_timeout_secs: 1, stall_timeout_secs: 5 }}\n\
-         knowledge: {{ embedder: \"openai:letters\", similarity_at_least: 0.1 }}\n{more}"
+         knowledge: {{ embedder: \"openai:letters\", min_similarity: 0.1 }}\n{more}"
     )
 }
 

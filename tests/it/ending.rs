@@ -62,7 +62,7 @@ const ENDINGS: [(&str, &str, &[&str], i32, &str, &str); 5] = [
     (FAILS, "", &[], 1, "failed", "no such key"),
     (IN_CIRCLES, "", &[], 3, "limited", "without progress"),
     (SLOW, "", &["--for", "20s"], 3, "limited", "reached before the task was finished"),
-    (DONE, "kernel: { activations_at_most: 0 }\n", &[], 1, "failed", "refused"),
+    (DONE, "kernel: { max_activations: 0 }\n", &[], 1, "failed", "refused"),
 ];
 
 fn the_exit_code_tells_how_a_run_ended() {

@@ -125,7 +125,7 @@ fn silent_after(head: String) -> Server {
 pub fn silence_before_an_answer_is_retried_and_each_attempt_counted() {
     for head in ["", STREAM_HEAD] {
         let server = silent_after(head.to_owned());
-        let settings = GatewaySettings { attempts: 2, ..short_timeouts() };
+        let settings = GatewaySettings { max_attempts: 2, ..short_timeouts() };
         let asked = server.ask_with(&settings);
         let most = model_requests::request("hello").most();
         assert_eq!((asked.effort.attempts, server.seen()), (2, 2));
@@ -192,7 +192,7 @@ pub fn bodies_without_an_end() {
                     count.fetch_add(block.len(), std::sync::atomic::Ordering::Relaxed);
                 }
             });
-            let settings = GatewaySettings { attempts: 1, stall_timeout_secs: 5.0, ..short_timeouts() };
+            let settings = GatewaySettings { max_attempts: 1, stall_timeout_secs: 5.0, ..short_timeouts() };
             let failure = model_requests::ask(vendor, &server.url, "hello", &settings).failure();
             let sent = sent.load(std::sync::atomic::Ordering::Relaxed);
             let read_limit = if head == STREAM_HEAD { 16 << 20 } else { 64 << 10 };

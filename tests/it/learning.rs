@@ -386,7 +386,7 @@ fn learning_and_recall_work_without_a_model() {
 }
 
 fn learning_and_recall_can_be_turned_off() {
-    let settings = "knowledge: { learns_from_work: false, recalled_at_most: 0 }\n";
+    let settings = "knowledge: { learns_from_work: false, max_recalled_memories: 0 }\n";
     let extract = text(&json!([{ "content": NEW }]));
     let files = [("memory/knowledge/ada.md", ADA), ("settings.yaml", settings)];
     let mut studio = studio(&learning_turns(&extract, "text: x"), "", &files);
@@ -418,7 +418,7 @@ fn the_prompt_contains_only_as_many_long_memories_as_fit() {
             )
         })
         .collect();
-    let settings = "knowledge: { recalled_at_most: 40 }\nmind: { max_prompt_chars: 12000 }\n";
+    let settings = "knowledge: { max_recalled_memories: 40 }\nmind: { max_prompt_chars: 12000 }\n";
     let mut studio = studio("", "", &[("memory/knowledge/ada.md", &long), ("settings.yaml", settings)]);
     studio.task("ada", "Which port do I start the preview on?");
     studio.idle();

@@ -176,7 +176,7 @@ fn a_conversation_is_learned_from() {
     let (_turn, peer) = start_model();
     let settings = format!(
         "gateway:\n  provider: openai\n  base_urls: {{ openai: \"{}\" }}\n  stall_timeout_secs: 50\nmind: {{ max_output_tokens: 60 }}\n\
-         knowledge: {{ conversation_chars_at_least: 1 }}\n",
+         knowledge: {{ min_conversation_chars: 1 }}\n",
         peer.url
     );
     let scene = "name: Test\nseed: 3\nelements: []\nagents:\n  - { id: ada, profile: ada, position: [0, 0] }\n  - { id: bob, profile: ada, position: [60, 0] }\n";

@@ -69,6 +69,7 @@ mod server_peers;
 mod server_trust;
 mod servers;
 mod session_walk;
+mod settings_names;
 mod settings_reference;
 mod slack;
 mod slack_server;
@@ -123,6 +124,7 @@ fn main() {
         layering::trials,
         interface_texts::trials,
         learning::trials,
+        settings_names::trials,
         settings_reference::trials,
         rules_reference::trials,
         living::trials,

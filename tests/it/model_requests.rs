@@ -55,7 +55,7 @@ pub fn short_timeouts() -> GatewaySettings {
         stall_timeout_secs: 0.5,
         connect_timeout_secs: 1.0,
         total_timeout_secs: 10.0,
-        retry_first_delay_secs: 0.02,
+        min_retry_delay_secs: 0.02,
         ..GatewaySettings::default()
     }
 }

@@ -32,7 +32,7 @@ pub fn trials() -> Vec<Trial> {
 /// Runs a room for ten seconds with a failing provider and one attempt per request.
 fn run_room(folder: &Path, provider: &str, variables: &[(&str, &str)]) -> Output {
     succeed(folder, &["init", "."]);
-    fs::write(folder.join("settings.yaml"), "gateway: { attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
+    fs::write(folder.join("settings.yaml"), "gateway: { max_attempts: 1, stall_timeout_secs: 0.3 }\n").unwrap();
     let run = ["run", "--scene", "newsroom", "--provider", provider, "--for", "10s", "--speed", "max", "--json"];
     workshop(folder, &run).envs(variables.iter().copied()).output().unwrap()
 }
@@ -107,7 +107,7 @@ fn caps_count_attempts_and_the_log_matches_the_totals() {
                  data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"I will\"}}]}\n\n";
     for (server, requests) in [(silent(""), 2), (silent(started_answer), 1)] {
         let settings = "budget: { calls_per_run: 2 }\n\
-                        gateway: { stall_timeout_secs: 0.3, retry_first_delay_secs: 0.02 }\n\
+                        gateway: { stall_timeout_secs: 0.3, min_retry_delay_secs: 0.02 }\n\
                         prices: { openai: { in: 1, out: 2 } }\n";
         let (stderr, result, events) = work_at(&server.url, settings);
         assert_eq!(server.seen(), requests, "{stderr}");
@@ -134,7 +134,7 @@ fn retry_delays_are_respected_at_every_speed() {
         answer.iter().for_each(|piece| drop(std::io::Write::write_all(stream, piece)));
     });
     let began = Instant::now();
-    let (stderr, result, _) = work_at(&server.url, "gateway: { attempts: 1 }\n");
+    let (stderr, result, _) = work_at(&server.url, "gateway: { max_attempts: 1 }\n");
     assert_eq!(server.seen(), 4, "{stderr}");
     assert!(
         began.elapsed() >= Duration::from_secs(3),
@@ -149,7 +149,7 @@ fn retry_delays_are_respected_at_every_speed() {
 fn a_broken_server_gets_no_more_requests_than_the_attempts_of_one_call() {
     for (line, requests) in [("503 Service Unavailable", 4), ("500 Internal Server Error", 4), ("404 Not Found", 1)] {
         let server = Server::saying(vec![status(line, "", "no")]);
-        let (stderr, result, _) = work_at(&server.url, "gateway: { retry_first_delay_secs: 0.02 }\n");
+        let (stderr, result, _) = work_at(&server.url, "gateway: { min_retry_delay_secs: 0.02 }\n");
         assert_eq!(server.seen(), requests, "{line}: {stderr}");
         assert_eq!(result["ended"], "failed", "{line}: {result}");
     }
@@ -161,7 +161,7 @@ fn a_failed_read_is_tried_less_and_less_often_and_the_room_continues_once_the_se
     let folder = folder.path();
     fs::create_dir_all(folder.join("scenes")).unwrap();
     fs::create_dir_all(folder.join("agents")).unwrap();
-    fs::write(folder.join("settings.yaml"), "gateway: { retry_first_delay_secs: 0.02 }\n").unwrap();
+    fs::write(folder.join("settings.yaml"), "gateway: { min_retry_delay_secs: 0.02 }\n").unwrap();
     fs::write(folder.join("agents/ada.md"), "---\nname: Ada\nbehaviour: stationary\n---\nYou read.\n").unwrap();
     let write_news = |text: &str| {
         let scene = format!(
@@ -203,7 +203,7 @@ fn a_server_that_is_not_running_is_reported_at_once() {
     let began = Instant::now();
     // With these delays, a second attempt would follow after two minutes.
     let settings =
-        "gateway: { retry_first_delay_secs: 120, retry_longest_delay_secs: 300, retry_total_delay_secs: 900 }\n";
+        "gateway: { min_retry_delay_secs: 120, max_retry_delay_secs: 300, max_total_retry_delay_secs: 900 }\n";
     let (stderr, result, _) = work_at(&format!("http://{NOBODY}/v1"), settings);
     assert!(began.elapsed() < Duration::from_secs(45), "{:?}", began.elapsed());
     assert!(stderr.contains("openai is not running at http://127.0.0.1"), "{stderr}");
@@ -276,7 +276,12 @@ fn a_failing_model_is_reported_once_with_reason_and_remedy() {
         ("openai", vec![("OPENAI_BASE_URL", &bad_key.url)], "the key was rejected", "set OPENAI_API_KEY"),
         ("openai", vec![("OPENAI_BASE_URL", &nobody)], "no server listens there", "start the server"),
         ("openai:gpt-none", vec![("OPENAI_BASE_URL", &no_model.url)], "no model \"gpt-none\"", "has the model"),
-        ("openai", vec![("OPENAI_BASE_URL", &busy.url)], "too many requests", "wait, lower gateway.max_concurrent"),
+        (
+            "openai",
+            vec![("OPENAI_BASE_URL", &busy.url)],
+            "too many requests",
+            "wait, lower gateway.max_concurrent_requests",
+        ),
         ("openai", vec![("OPENAI_BASE_URL", &broken.url)], "answered 503", "try again later"),
         ("openai", vec![("OPENAI_BASE_URL", &silent.url)], "sent nothing", "gateway.total_timeout_secs"),
     ];
@@ -314,7 +319,7 @@ fn a_machine_without_certificate_authorities_reaches_servers() {
     });
     let mut variables = vec![("OPENAI_BASE_URL", server.url.as_str())];
     variables.extend(none.iter().map(|(name, value)| (*name, value.as_str())));
-    let (stderr, result, _) = work_with(&variables, "gateway: { attempts: 1 }\n");
+    let (stderr, result, _) = work_with(&variables, "gateway: { max_attempts: 1 }\n");
     assert_eq!((server.seen(), result["calls"].as_u64()), (1, Some(1)), "{stderr}");
     let doctor = workshop(folder.path(), &["doctor"]).envs(none).output().unwrap();
     let text = String::from_utf8_lossy(&doctor.stdout).into_owned();

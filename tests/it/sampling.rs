@@ -113,7 +113,7 @@ fn sampling_is_sequential_and_limited_per_call() {
     assert!(text.contains("refused -1: the answer to another question is still to come"), "{text}");
     assert_eq!((text.matches("endTurn: Yes.").count(), sampling_calls(&both).len()), (1, 1), "{text}");
     drop(both);
-    let few = format!("{ALLOWED}mcp: {{ samples_at_most: 2 }}\n");
+    let few = format!("{ALLOWED}mcp: {{ max_samples: 2 }}\n");
     let mut many = room(&workspace, &few, &script_of("sample", "{ times: 4 }", turn));
     many.until(120.0, "complete", |_| true);
     let text = result(&many);

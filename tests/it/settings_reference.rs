@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_workshop::app::headless;
+use agent_workshop::base::settings::joined;
 use agent_workshop::workspace::SettingsSections;
 use agent_workshop::workspace::trust::settings_keys::widens;
 use libtest_mimic::Trial;
@@ -17,7 +18,9 @@ const HEAD: &str = "# Settings
 
 Every section and key of `settings.yaml`, with its default. A scene can override any of them under `settings:`.
 Changes apply while the room runs. An unknown key or invalid value is reported with its line; the last good value
-stays in use, and a limit stays as strict as it could have been meant.
+stays in use, and a limit stays as strict as it could have been meant. Limits are called `max_…` and `min_…`, and a
+number's unit ends its name where it is not obvious: `_secs`, `_units` (of the room), `_chars`, `_tokens`, `_mib`
+(1,048,576 bytes), `_usd`. [Former names](#former-names) are still read.
 
 ```yaml
 gateway: { provider: openai, model: gpt-4o-mini }
@@ -26,6 +29,16 @@ gate: { deny: ['secret/**'], file_delete: ask }
 ```
 
 This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test it settings_reference`.
+";
+
+const FORMER_NAMES: &str = "
+## Former names
+
+Names that settings had in earlier versions. They are read for ever, and files that have them need no change; where both
+names are set, the present one counts. The program replaces one only when you change that very setting in it.
+
+| section | former name | name |
+|---|---|---|
 ";
 
 pub fn trials() -> Vec<Trial> {
@@ -46,7 +59,7 @@ fn it_is_decided_of_every_setting_whether_it_widens() {
 }
 
 fn the_settings_reference_matches_the_code() {
-    let generated = reference(&structs(&source_files()));
+    let generated = reference();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.md");
     if std::env::var_os("WORKSHOP_WRITE_DOCS").is_some() {
         fs::write(&path, &generated).expect("the docs folder is writable");
@@ -58,35 +71,33 @@ fn the_settings_reference_matches_the_code() {
     );
 }
 
-/// A struct of the source with its documentation and that of its fields.
-struct Described {
-    doc: String,
-    fields: Vec<(String, String)>,
-}
-
-fn reference(structs: &[Described]) -> String {
+fn reference() -> String {
     let app = headless();
+    let sections = app.world().resource::<SettingsSections>().described();
     let mut page = HEAD.to_owned();
-    for (section, defaults) in app.world().resource::<SettingsSections>().defaults() {
-        let _ = write!(page, "\n## `{section}`\n");
-        let Value::Object(defaults) = defaults else { panic!("{section} is not a mapping") };
-        if defaults.is_empty() {
-            let about = match section {
+    for section in &sections {
+        let _ = write!(page, "\n## `{}`\n", section.name);
+        if section.keys.is_empty() {
+            let about = match section.name {
                 "mcp_servers" => "[MCP servers](agents.md#mcp-servers)",
                 _ => "[what it costs](trust.md#what-it-costs)",
             };
             let _ = writeln!(page, "\nAny name is allowed here; see {about}.");
             continue;
         }
-        let described = structs
-            .iter()
-            .find(|one| defaults.keys().all(|key| one.fields.iter().any(|(field, _)| field == key)))
-            .unwrap_or_else(|| panic!("no struct in the source has all keys of {section}: {:?}", defaults.keys()));
-        let _ = write!(page, "\n{}\n\n| key | default | description |\n|---|---|---|\n", described.doc);
-        for (key, default) in &defaults {
-            let (_, doc) = described.fields.iter().find(|(field, _)| field == key).expect("the struct has all keys");
-            assert!(!doc.is_empty(), "{section}.{key} has no description");
-            let _ = writeln!(page, "| `{key}` | {} | {} |", format_default(default), doc.replace('|', "\\|"));
+        let head = "| key | default | range | description |\n|---|---|---|---|";
+        let _ = writeln!(page, "\n{}\n\n{head}", section.doc);
+        for key in section.keys {
+            let (default, doc) = (format_default(&section.defaults[key.name]), joined(key.doc));
+            let range = key.range.map_or_else(String::new, |range| format!("{} to {}", range.min, range.max));
+            let _ = writeln!(page, "| `{}` | {default} | {range} | {} |", key.name, doc.replace('|', "\\|"));
+        }
+    }
+    page.push_str(FORMER_NAMES);
+    for section in &sections {
+        for (key, former) in section.keys.iter().flat_map(|key| key.former.iter().map(move |former| (key, former))) {
+            let times = former.factor.map_or_else(String::new, |factor| format!(", the number times {factor}"));
+            let _ = writeln!(page, "| `{}` | `{}` | `{}`{times} |", section.name, former.name, key.name);
         }
     }
     page
@@ -128,36 +139,4 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .chain(folders.iter().flat_map(|folder| sources(folder)))
         .collect()
-}
-
-/// Finds all structs with documented fields, including those in the macro of the simulation's settings.
-fn structs(files: &[PathBuf]) -> Vec<Described> {
-    let mut found: Vec<Described> = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(file).expect("the source can be read");
-        let mut doc = Vec::new();
-        for line in text.lines().map(str::trim) {
-            let is_head = line.ends_with('{') && (line.starts_with("pub struct ") || line.contains(" in \""))
-                || line.contains(" in \"") && line.contains("within");
-            if let Some(words) = line.strip_prefix("///") {
-                doc.push(words.trim().to_owned());
-            } else if line.starts_with("#[") {
-            } else if is_head {
-                found.push(Described { doc: doc.join(" "), fields: Vec::new() });
-                doc.clear();
-            } else {
-                let field = line.strip_prefix("pub ").unwrap_or(line).split_once(": ").map(|(name, _)| name);
-                let is_name = |name: &str| {
-                    !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-                };
-                if let (Some(name), Some(last)) = (field.filter(|name| is_name(name)), found.last_mut())
-                    && !doc.is_empty()
-                {
-                    last.fields.push((name.to_owned(), doc.join(" ")));
-                }
-                doc.clear();
-            }
-        }
-    }
-    found
 }

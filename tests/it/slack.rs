@@ -47,7 +47,7 @@ fn environment(api: &str) -> Environment {
 }
 
 fn hasty() -> GatewaySettings {
-    GatewaySettings { retry_first_delay_secs: 0.01, attempts: 3, ..GatewaySettings::default() }
+    GatewaySettings { min_retry_delay_secs: 0.01, max_attempts: 3, ..GatewaySettings::default() }
 }
 
 fn terms(settings: &SlackSettings) -> Box<SlackTerms> {

@@ -335,7 +335,7 @@ fn gemini_signatures() {
     });
     let mut first = request("go");
     first.model = "gemini-3-pro-preview".to_owned();
-    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
+    let settings = GatewaySettings { max_attempts: 1, ..short_timeouts() };
     let reply = model_requests::ask_request("gemini", &server.url, first.clone(), &settings).reply();
     let next = after(first.clone(), &reply, &["# A", "# B"]);
     assert_eq!(model_requests::ask_request("gemini", &server.url, next, &settings).reply().text, "done");

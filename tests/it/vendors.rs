@@ -107,7 +107,7 @@ fn cut_stream(vendor: &str) {
 /// A malformed stream is a failure.
 fn malformed_stream(vendor: &str) {
     let (peer, _file) = mock();
-    let settings = GatewaySettings { attempts: 1, ..short_timeouts() };
+    let settings = GatewaySettings { max_attempts: 1, ..short_timeouts() };
     let failure = model_requests::ask(vendor, &peer.url, "malformed", &settings).failure();
     assert_eq!(failure.kind, FailureKind::Malformed, "{failure:?}");
 }

@@ -328,7 +328,7 @@ fn triggers_start_workflows_up_to_a_limit_per_hour() {
     let every = "---\ntrigger: every 5s\nsteps:\n  - { id: a, agent: writer, prompt: look }\n---\n";
     let change = "---\ntrigger: on change of boards/*.md\nsteps:\n  - { id: a, agent: reviewer, prompt: look }\n---\n";
     let script = "latency: 0.1\ndefault: [ { text: Looked. } ]\n";
-    let settings = "workflow: { triggered_per_hour: 3 }\n";
+    let settings = "workflow: { max_triggered_per_hour: 3 }\n";
     let setup = setup(script).file("workflows/every.md", every).file("workflows/change.md", change);
     let mut room = setup.file("settings.yaml", settings).open();
     room.advance(12.0);

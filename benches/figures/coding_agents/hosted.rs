@@ -48,7 +48,7 @@ impl Place {
         }
         let lead = format!("---\nid: lead\nmodel: {:?}\ntools: [vfs_write]\n---\nYou lead.\n", format!("acp:{line}"));
         let settings = format!(
-            "gateway: {{ max_concurrent: {AGENTS} }}\nkernel: {{ concurrency: {AGENTS}, turns_at_most: 1000 }}\n\
+            "gateway: {{ max_concurrent_requests: {AGENTS} }}\nkernel: {{ max_concurrent_activations: {AGENTS}, max_turns: 1000 }}\n\
              knowledge: {{ learns_from_work: false }}\n"
         );
         let files = [

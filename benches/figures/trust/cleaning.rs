@@ -34,7 +34,7 @@ fn agents(path: &str) -> String {
 }
 
 fn try_case(case: &mut Case) {
-    case.write("settings.yaml", "kernel: { strikes_at_most: 500 }\n");
+    case.write("settings.yaml", "kernel: { max_strikes: 500 }\n");
     case.write("scenes/room.yaml", SCENE);
     case.write("agents/lead.md", "---\nid: lead\nsafety_mode: auto\n---\nYou lead.\n");
     (0..FILES).map(persons).for_each(|(path, text)| case.write(&path, text));

@@ -108,7 +108,7 @@ struct Trial<'c> {
 
 /// Without a delay for collecting the changes of a board: a finished room ends at once, however slow the machine is.
 const SETTINGS: &str =
-    "budget: { cost_per_run_usd: 100000 }\nkernel: { strikes_at_most: 50 }\nattention: { collect_secs: 5 }\n";
+    "budget: { cost_per_run_usd: 100000 }\nkernel: { max_strikes: 50 }\nattention: { collect_secs: 5 }\n";
 
 fn try_case(case: &mut Case) {
     case.write("settings.yaml", SETTINGS);

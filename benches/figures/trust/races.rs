@@ -100,7 +100,7 @@ fn try_case(case: &mut Case) {
 }
 
 fn lay_out(case: &Case, race: Race) {
-    let kernel = "kernel: { strikes_at_most: 1000, turns_at_most: 1000 }\n";
+    let kernel = "kernel: { max_strikes: 1000, max_turns: 1000 }\n";
     case.write("settings.yaml", format!("budget: {{ cost_per_run_usd: 100000 }}\n{kernel}"));
     let pins = match race {
         Race::Scene => "pins: [ { id: p0, text: the first, author: user } ]",

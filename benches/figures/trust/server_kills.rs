@@ -18,7 +18,7 @@ const END: Duration = Duration::from_secs(5);
 
 const SCENE: &str =
     "name: Servers\nseed: 3\nelements: []\nagents:\n  - { id: lead, profile: lead, position: [60, 40] }\n";
-const SETTINGS: &str = "kernel: { strikes_at_most: 500 }\ngate:\n  mcp: { \"mcp:odd:*\": allow }\n";
+const SETTINGS: &str = "kernel: { max_strikes: 500 }\ngate:\n  mcp: { \"mcp:odd:*\": allow }\n";
 
 /// A server that starts two more processes, one of which leaves its process group, as daemons do.
 const SERVER: &str = r#"

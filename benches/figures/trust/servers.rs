@@ -28,9 +28,9 @@ pub fn run(plan: &Plan) -> Report {
 
 fn settings() -> String {
     format!(
-        "gateway:\n  stall_timeout_secs: 0.5\n  connect_timeout_secs: 1\n  total_timeout_secs: 3\n  attempts: \
-         {ATTEMPTS}\n  retry_first_delay_secs: 0.05\nkernel:\n  retries_at_most: {RETRIES}\n  retry_secs: 0.1\n  \
-         rate_limit_secs: 0.1\n  turns_at_most: {TURNS}\n  strikes_at_most: 5\nbudget:\n  cost_per_run_usd: 100000\n"
+        "gateway:\n  stall_timeout_secs: 0.5\n  connect_timeout_secs: 1\n  total_timeout_secs: 3\n  max_attempts: \
+         {ATTEMPTS}\n  min_retry_delay_secs: 0.05\nkernel:\n  max_retries: {RETRIES}\n  min_retry_delay_secs: 0.1\n  \
+         rate_limit_secs: 0.1\n  max_turns: {TURNS}\n  max_strikes: 5\nbudget:\n  cost_per_run_usd: 100000\n"
     )
 }
 

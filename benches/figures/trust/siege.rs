@@ -77,7 +77,7 @@ impl<'c> Siege<'c> {
     /// Sets it up.
     pub fn lay(case: &'c mut Case, reach: Reach) -> Self {
         let budget = "budget: { cost_per_run_usd: 100000, outside_tokens_per_run: 1000000000 }\n";
-        let kernel = "kernel: { strikes_at_most: 1000, turns_at_most: 1000, retries_at_most: 0 }\n";
+        let kernel = "kernel: { max_strikes: 1000, max_turns: 1000, max_retries: 0 }\n";
         case.write("settings.yaml", format!("# {SECRET}settings\n{budget}{kernel}{}", reach.settings));
         let scene =
             "name: Siege\nseed: 5\nelements: []\nagents:\n  - { id: worker, profile: worker, position: [0, 0] }\n";

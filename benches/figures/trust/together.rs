@@ -33,7 +33,7 @@ const SCENE: &str = "name: Together\nseed: 5\nelements: []\nagents:\n  - { id: l
 const WORKFLOW: &str = "---\nname: After\ntrigger: on change of artifacts/go.md\nsteps:\n  - { id: first, agent: bea, prompt: \
                         \"job-first\" }\n  - { id: second, agent: bea, prompt: \"job-second\", depends_on: [first] }\n---\n";
 const SETTINGS: &str =
-    "budget: { cost_per_run_usd: 100000 }\nkernel: { strikes_at_most: 50 }\nattention: { collect_secs: 5 }\n";
+    "budget: { cost_per_run_usd: 100000 }\nkernel: { max_strikes: 50 }\nattention: { collect_secs: 5 }\n";
 
 /// A call: the tool and its arguments.
 type Call = (&'static str, Value);

@@ -76,7 +76,7 @@ fn workflow() -> String {
 fn try_case(case: &mut Case) {
     let work = WORKS[(case.number % WORKS.len() as u64) as usize];
     let copy = if work == Work::Copy { "workspace: git\n" } else { "" };
-    case.write("settings.yaml", "kernel: { strikes_at_most: 500 }\n");
+    case.write("settings.yaml", "kernel: { max_strikes: 500 }\n");
     case.write("scenes/room.yaml", SCENE);
     case.write("agents/lead.md", format!("---\nid: lead\nsafety_mode: auto\n{copy}---\nYou lead.\n"));
     case.write("workflows/build.md", workflow());

@@ -102,7 +102,7 @@ fn has_ended(line: &str) -> bool {
 
 fn a_terminal_ends_with_its_time_limit_the_agents_request_or_the_turn() {
     let workspace = TestWorkspace::new();
-    let settings = "commands: { timeout_secs_at_most: 1 }\n";
+    let settings = "commands: { max_timeout_secs: 1 }\n";
     let mut room = workspace.allowed("good", "terminal_slow", "execute_command", settings, "do:term sleep 54321");
     let text = completed_text_allowing_all(&mut room);
     assert!(text.contains("term sleep 54321: None") && text.contains("longer than 1 s"), "{text}");

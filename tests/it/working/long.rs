@@ -40,7 +40,7 @@ fn server(answers: Vec<Vec<Vec<u8>>>) -> (Server, Arc<Mutex<Vec<String>>>) {
 fn task(server: &Server, words: &str) -> (tempfile::TempDir, Option<i32>, String, String) {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
-        ("settings.yaml", "kernel: { strikes_at_most: 2 }\n"),
+        ("settings.yaml", "kernel: { max_strikes: 2 }\n"),
         ("scenes/test.yaml", super::SCENE),
         ("agents/lead.md", "---\nbehaviour: stationary\n---\nYou lead.\n"),
     ] {

@@ -219,7 +219,7 @@ fn messages_between_agents_are_stopped_after_the_hop_limit() {
         turns("Wanda"),
         turns("lead")
     );
-    let mut studio = studio(&script, &[("settings.yaml", "tasks: { message_hops_at_most: 4 }\n")]);
+    let mut studio = studio(&script, &[("settings.yaml", "tasks: { max_message_hops: 4 }\n")]);
     studio.task("lead", "Ask the writer.");
     studio.idle();
     let results = studio.results();

@@ -170,7 +170,7 @@ fn publishing_to_a_full_channel_is_refused_with_the_reason() {
         say(2),
         say(3)
     );
-    let mut studio = with_files(&script, &[("settings.yaml", "channels: { messages_at_most: 2 }\n")]);
+    let mut studio = with_files(&script, &[("settings.yaml", "channels: { max_messages: 2 }\n")]);
     let listens = CollaborationCommand::Listen { channel: "findings".into(), agent: "writer".into(), listens: true };
     push(&mut studio, listens);
     studio.task("researcher", "Count.");
@@ -345,7 +345,7 @@ fn an_endless_exchange_is_stopped_and_a_person_is_warned() {
     studio.idle();
     let settings = agent_workshop::orchestration::ChannelSettings::default();
     let message_count = studio.all("publish").len();
-    assert!(message_count > settings.hops_at_most as usize && message_count < 40, "{message_count} messages");
+    assert!(message_count > settings.max_hops as usize && message_count < 40, "{message_count} messages");
     let refused = studio.results().iter().filter(|text| text.contains("goes in circles")).count();
     assert!(refused > 0, "{:#?}", studio.results());
     let warned =

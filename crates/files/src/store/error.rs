@@ -200,7 +200,7 @@ impl StoreError {
             Self::Lost { .. } => "free up disk space and make .workshop/ writable before you open the room again",
             Self::UnknownRun(_) => "list the runs with `workshop replay`",
             Self::Thinned(_) => {
-                "its remaining events can still be exported; raise history.replayable_runs and history.inputs_kept in \
+                "its remaining events can still be exported; raise history.max_replayable_runs and history.max_inputs in \
                     settings.yaml to keep more of future runs"
             }
             Self::Displaced { .. } => "close the room; move the folder back, or open the workspace at its new location",

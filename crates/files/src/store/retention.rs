@@ -3,9 +3,7 @@
 
 use std::time::Duration;
 
-use bevy::ecs::resource::Resource;
 use rusqlite::{Connection, TransactionBehavior, params};
-use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 
@@ -14,42 +12,28 @@ pub(super) const THIN_EVERY: Duration = Duration::from_secs(60);
 /// The maximum number of rows of each kind that one transaction deletes, so that it never blocks others for long.
 const ROWS_AT_ONCE: i64 = 2_000;
 
-/// How much history is kept. The data that a room needs to continue is always kept: the newest run of each scene, its
-/// snapshots, and its inputs since.
-#[derive(Resource, Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct HistoryLimits {
-    /// The number of newest events in the log.
-    pub events_kept: u64,
-    /// The number of newest inputs; with the start of a run, they replay it.
-    pub inputs_kept: u64,
-    /// The number of newest runs whose start, a whole world each, is kept.
-    pub replayable_runs: u64,
-    /// The number of newest hashes of the world, for comparison by replays.
-    pub hashes_kept: u64,
-    /// The number of newest versions of all files in total; the newest and the first version of each existing file are
-    /// always kept.
-    pub versions_kept: u64,
-    /// Seconds of simulated time between snapshots of the whole room.
-    pub snapshot_secs: u64,
-    /// The number of snapshots of each scene: the newest, and older ones at growing intervals; at least 2.
-    pub snapshots_kept: u64,
-    /// The maximum size of all snapshots of a scene in megabytes; 2 are always kept.
-    pub snapshots_mb_at_most: u64,
-}
-
-impl Default for HistoryLimits {
-    fn default() -> Self {
-        Self {
-            events_kept: 1_000_000,
-            inputs_kept: 500_000,
-            replayable_runs: 50,
-            hashes_kept: 200_000,
-            versions_kept: 100_000,
-            snapshot_secs: 30,
-            snapshots_kept: 40,
-            snapshots_mb_at_most: 128,
-        }
+settings! {
+    /// How much history is kept. The data that a room needs to continue is always kept: the newest run of each scene,
+    /// its snapshots, and its inputs since.
+    pub struct HistoryLimits {
+        /// The number of newest events in the log.
+        pub max_events: u64 = 1_000_000, in 0.0..=1_000_000_000_000.0, once "events_kept";
+        /// The number of newest inputs; with the start of a run, they replay it.
+        pub max_inputs: u64 = 500_000, in 0.0..=1_000_000_000_000.0, once "inputs_kept";
+        /// The number of newest runs whose start, a whole world each, is kept.
+        pub max_replayable_runs: u64 = 50, in 0.0..=1_000_000_000_000.0, once "replayable_runs";
+        /// The number of newest hashes of the world, for comparison by replays.
+        pub max_hashes: u64 = 200_000, in 0.0..=1_000_000_000_000.0, once "hashes_kept";
+        /// The number of newest versions of all files in total; the newest and the first version of each existing file
+        /// are always kept.
+        pub max_versions: u64 = 100_000, in 0.0..=1_000_000_000_000.0, once "versions_kept";
+        /// Seconds of simulated time between snapshots of the whole room.
+        pub snapshot_secs: u64 = 30, in 0.0..=604_800.0;
+        /// The number of snapshots of each scene: the newest, and older ones at growing intervals; at least 2.
+        pub max_snapshots: u64 = 40, in 0.0..=1_000_000_000_000.0, once "snapshots_kept";
+        /// The maximum size of all snapshots of a scene in MiB; 2 are always kept.
+        pub max_snapshots_mib: f64 = 128.0, in 0.0..=1_000_000_000_000.0,
+            once "snapshots_mb_at_most" * 0.95367431640625;
     }
 }
 
@@ -72,7 +56,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let events = "DELETE FROM events WHERE seq IN \
                   (SELECT seq FROM events WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT ?2)";
-    more |= run(events, &[limit(limits.events_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(events, &[limit(limits.max_events.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let old_inputs = format!(
         "SELECT rowid FROM inputs AS input WHERE rowid <= (SELECT max(rowid) FROM inputs) - ?1 \
@@ -86,7 +70,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         "UPDATE runs SET thinned = 1 WHERE thinned = 0 AND number IN \
          (SELECT run FROM inputs WHERE rowid IN ({old_inputs}))"
     );
-    let values = [limit(limits.inputs_kept), ROWS_AT_ONCE];
+    let values = [limit(limits.max_inputs), ROWS_AT_ONCE];
     run(&mark, &values)?;
     more |= run(&format!("DELETE FROM inputs WHERE rowid IN ({old_inputs})"), &values)? as i64 == ROWS_AT_ONCE;
 
@@ -94,7 +78,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
         "SELECT run FROM run_starts WHERE run NOT IN ({NEEDED_RUNS}) \
          AND run NOT IN (SELECT number FROM runs ORDER BY number DESC LIMIT ?1) ORDER BY run LIMIT 20"
     );
-    let values = [limit(limits.replayable_runs)];
+    let values = [limit(limits.max_replayable_runs)];
     run(&format!("UPDATE runs SET thinned = 1 WHERE number IN ({old_starts})"), &values)?;
     more |= run(&format!("DELETE FROM run_starts WHERE run IN ({old_starts})"), &values)? == 20;
     // Without its beginning, the rest of a run cannot be replayed.
@@ -106,7 +90,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
 
     let hashes = "DELETE FROM hashes WHERE rowid IN (SELECT rowid FROM hashes WHERE rowid <= \
                   (SELECT max(rowid) FROM hashes) - ?1 ORDER BY rowid LIMIT ?2)";
-    more |= run(hashes, &[limit(limits.hashes_kept), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(hashes, &[limit(limits.max_hashes), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     let versions = "DELETE FROM file_versions WHERE rowid IN \
                     (SELECT version.rowid FROM file_versions AS version JOIN files ON files.number = version.file \
@@ -114,7 +98,7 @@ pub(super) fn thin(connection: &mut Connection, limits: &HistoryLimits) -> Resul
                      AND NOT (files.state = 'there' AND (version.number = files.newest OR version.number = \
                          (SELECT min(number) FROM file_versions WHERE file = version.file))) \
                      ORDER BY version.rowid LIMIT ?2)";
-    more |= run(versions, &[limit(limits.versions_kept.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
+    more |= run(versions, &[limit(limits.max_versions.max(1)), ROWS_AT_ONCE])? as i64 == ROWS_AT_ONCE;
 
     // A file whose path was taken by another file can only be found by its versions.
     run("DELETE FROM files WHERE state = 'displaced' AND number NOT IN (SELECT file FROM file_versions)", &[])?;

@@ -48,8 +48,8 @@ pub(super) fn thin_snapshots(connection: &mut Connection, limits: &HistoryLimits
 
 /// Returns the numbers of the snapshots to delete, given all of a scene, oldest first.
 fn surplus(mut snapshots: Vec<StoredSnapshot>, limits: &HistoryLimits) -> Vec<i64> {
-    let most = usize::try_from(limits.snapshots_kept).unwrap_or(usize::MAX).max(NEWEST_KEPT);
-    let most_bytes = limits.snapshots_mb_at_most.saturating_mul(1_000_000);
+    let most = usize::try_from(limits.max_snapshots).unwrap_or(usize::MAX).max(NEWEST_KEPT);
+    let most_bytes = (limits.max_snapshots_mib * 1_048_576.0).round() as u64;
     let mut bytes: u64 = snapshots.iter().map(|one| one.bytes).sum();
     let mut removed = Vec::new();
     while snapshots.len() > most || (snapshots.len() > NEWEST_KEPT && bytes > most_bytes) {
@@ -78,8 +78,8 @@ mod tests {
 
     use super::*;
 
-    fn limits(snapshots_kept: u64, snapshots_mb_at_most: u64) -> HistoryLimits {
-        HistoryLimits { snapshots_kept, snapshots_mb_at_most, ..HistoryLimits::default() }
+    fn limits(max_snapshots: u64, mib: u64) -> HistoryLimits {
+        HistoryLimits { max_snapshots, max_snapshots_mib: mib as f64, ..HistoryLimits::default() }
     }
 
     /// Returns the remaining snapshots after this many were taken, with retention applied after each.
@@ -114,12 +114,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_number_of_any_size_stays_within_the_limits(
-            count in 0..400_i64, bytes in 0..3_000_000_u64, kept_at_most in 0..50_u64, mb in 0..20_u64,
+            count in 0..400_i64, bytes in 0..3_000_000_u64, kept_at_most in 0..50_u64, mib in 0..20_u64,
         ) {
-            let snapshots = taken(count, bytes, &limits(kept_at_most, mb));
+            let snapshots = taken(count, bytes, &limits(kept_at_most, mib));
             let least = usize::try_from(count).unwrap().min(NEWEST_KEPT);
             prop_assert!(snapshots.len() >= least && snapshots.len() as u64 <= kept_at_most.max(NEWEST_KEPT as u64));
-            prop_assert!(snapshots.len() <= NEWEST_KEPT || snapshots.len() as u64 * bytes <= mb * 1_000_000);
+            prop_assert!(snapshots.len() <= NEWEST_KEPT || snapshots.len() as u64 * bytes <= mib * 1_048_576);
             prop_assert!(snapshots.iter().rev().take(least).eq((1..=count).rev().take(least).collect::<Vec<_>>().iter()));
         }
     }

@@ -16,6 +16,7 @@ use super::scene_patch;
 use super::scene_state::SceneState;
 use super::settings::SettingsSections;
 use super::settings_file::apply_settings;
+use super::settings_former::{SettingsText, follow_renames};
 use super::settings_widenings::widenings_of_files;
 use super::text_merge::merge_keeping_both;
 use super::trust::{WaitingTexts, Widening, WorkspaceTrust};
@@ -272,7 +273,7 @@ fn join_settings(
 ) -> Option<String> {
     let (Some(base), Some(ours)) = (base, known) else { return theirs };
     let joined = match &theirs {
-        Some(theirs) => merge_settings(&base, &ours, theirs),
+        Some(theirs) => merge_settings(world.resource::<SettingsSections>(), &base, &ours, theirs),
         // The room's choices survive if a person deleted the file.
         None => ours,
     };
@@ -284,12 +285,14 @@ fn join_settings(
 }
 
 /// Merges settings by key; line by line if one of the texts cannot be parsed.
-fn merge_settings(base: &str, ours: &str, theirs: &str) -> String {
+fn merge_settings(sections: &SettingsSections, base: &str, ours: &str, theirs: &str) -> String {
     let read = [base, ours, theirs].map(|text| yaml::parse(text).ok());
     let [Some(base_keys), Some(our_keys), Some(their_keys)] = read else {
         return merge_keeping_both(base, ours, theirs);
     };
-    scene_patch::patch(theirs, &their_keys, &merge(&base_keys, &our_keys, &their_keys))
+    let mut written = SettingsText { text: theirs.to_owned(), data: their_keys };
+    let (base_keys, their_keys) = follow_renames(sections, base_keys, &our_keys, &mut written);
+    scene_patch::patch(&written.text, &written.data, &merge(&base_keys, &our_keys, &their_keys))
 }
 
 pub(super) fn know(world: &mut World, path: &str, text: Option<String>) {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use bevy::app::App;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -20,16 +19,13 @@ const SCENE: &str = "scenes/s.yaml";
 const TEXT: &str = "# mine\nseed: 7\nelements:\n  - id: ideas\n    kind: pinboard\n    position: [0, 0]\n    pins:\n      - { id: p1, text: one }\nsettings: { most: 3 }\n";
 const RULES: &str = "boards/rules.md";
 
-#[derive(Resource, Clone, Serialize, Deserialize, Debug, PartialEq)]
-#[serde(default)]
-struct Banter {
-    most: u32,
-    pause_secs: f32,
-}
-
-impl Default for Banter {
-    fn default() -> Self {
-        Self { most: 1, pause_secs: 2.0 }
+settings! {
+    /// How much agents talk.
+    struct Banter {
+        /// How many may talk.
+        most: u32 = 1, in 0.0..=1_000_000.0;
+        /// How long they pause.
+        pause_secs: f32 = 2.0, in 0.0..=604_800.0;
     }
 }
 

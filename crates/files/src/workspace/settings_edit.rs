@@ -15,10 +15,12 @@ use super::room_sync::{know, order};
 use super::settings::SettingsSections;
 use super::settings_choice::choose_from;
 use super::settings_file::apply_settings;
+use super::settings_former::{SettingsText, renamed_data, written_former};
 use super::settings_widenings::{defaults_of, widenings};
 use super::trust::WorkspaceTrust;
 use super::unsaved::{Target, Unsaved};
 use super::{scene_patch, yaml};
+use crate::base::settings::{SettingKey, find_setting};
 use crate::base::{Author, Problem, text};
 use crate::log::events::FileChange;
 use crate::log::{EventDraft, EventLog};
@@ -63,6 +65,21 @@ impl SettingsEdit {
     pub fn reset(section: &str, key: &str) -> Self {
         Self { section: section.to_owned(), defaults: vec![key.to_owned()], ..Self::nothing() }
     }
+
+    /// Returns the edit by the present names of its settings: one that an earlier version recorded has former names.
+    fn with_present_names(&self, known: &'static [SettingKey]) -> Self {
+        let present = |name: &String, value: &Value| match find_setting(known, name) {
+            Some((key, Some(former))) => (key.name.to_owned(), former.present_value(value)),
+            _ => (name.clone(), value.clone()),
+        };
+        let all = |values: &Map<String, Value>| values.iter().map(|(name, value)| present(name, value)).collect();
+        Self {
+            section: self.section.clone(),
+            keys: all(&self.keys),
+            defaults: self.defaults.iter().map(|name| present(name, &Value::Null).0).collect(),
+            additions: all(&self.additions),
+        }
+    }
 }
 
 impl Input for SettingsEdit {
@@ -82,6 +99,8 @@ pub(super) fn apply_edits(world: &mut World, mut edits: Local<MessageCursor<Sett
 }
 
 fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
+    let keys = world.resource::<SettingsSections>().keys_of(&edit.section);
+    let edit = &edit.with_present_names(keys);
     check(world, edit)?;
     let known = world.resource::<KnownFiles>().text(SETTINGS_FILE).map(str::to_owned);
     if let Some(failure) = world.resource::<UnreadableFiles>().failure(SETTINGS_FILE).filter(|_| known.is_none()) {
@@ -96,12 +115,12 @@ fn change(world: &mut World, edit: &SettingsEdit) -> Result<(), Problem> {
         let what = "is not a mapping of sections, so settings cannot be changed here";
         return Err(Problem::error(SETTINGS_FILE, what, "write \"section:\" and indent its keys below"));
     }
-    let new = with(&old, edit);
+    let (written, new) = changed(SettingsText { text: text.to_owned(), data: old.clone() }, edit, keys);
     if new == old {
         return Ok(());
     }
     trust_edit(world, edit);
-    let patched = scene_patch::patch(text, &old, &new);
+    let patched = scene_patch::patch(&written.text, &written.data, &new);
     let mut unsaved = world.resource_mut::<Unsaved>();
     unsaved.begin_change();
     unsaved.track(SETTINGS_FILE, known.as_deref());
@@ -149,8 +168,8 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
         let what = format!("there is no section {:?}", edit.section);
         return Err(Problem::error(SETTINGS_FILE, what, "choose an existing setting"));
     };
-    let fields = section.fields();
-    match edit.keys.keys().chain(&edit.defaults).chain(edit.additions.keys()).find(|key| !fields.contains(key)) {
+    let is_unknown = |name: &&String| !section.keys.iter().any(|key| key.name == name.as_str());
+    match edit.keys.keys().chain(&edit.defaults).chain(edit.additions.keys()).find(is_unknown) {
         Some(key) => {
             let what = format!("there is no setting {key:?} of {:?}", edit.section);
             Err(Problem::error(SETTINGS_FILE, what, "choose an existing setting"))
@@ -165,7 +184,41 @@ fn check(world: &World, edit: &SettingsEdit) -> Result<(), Problem> {
     }
 }
 
-/// Returns the data after the edit.
+/// Returns the data after the edit, and the text to be patched to it: with the present names of the settings that the edit
+/// changes, and with all others as the person wrote them.
+fn changed(mut written: SettingsText, edit: &SettingsEdit, known: &'static [SettingKey]) -> (SettingsText, Value) {
+    let mut data = written.data.clone();
+    let mut edit = edit.clone();
+    for key in known {
+        let section = data.get(&edit.section).and_then(Value::as_object).cloned().unwrap_or_default();
+        if edit.defaults.iter().any(|name| name == key.name) {
+            edit.defaults.extend(key.former.iter().map(|former| former.name.to_owned()));
+        }
+        let Some((former, value)) = written_former(&section, key) else { continue };
+        let present = former.present_value(value);
+        let mut with_addition = present.clone();
+        if let Some(addition) = edit.additions.get(key.name) {
+            add_to(&mut with_addition, addition);
+        }
+        let is_set = edit.keys.get(key.name).is_some_and(|value| !is_same(value, &present));
+        if is_set || with_addition != present {
+            written.rename(&edit.section, former.name, key.name);
+            data = renamed_data(&data, &edit.section, former.name, key.name, |_| present.clone());
+        } else {
+            edit.keys.shift_remove(key.name);
+            edit.additions.shift_remove(key.name);
+        }
+    }
+    let new = with(&data, &edit);
+    (written, new)
+}
+
+/// Whether two values are equal, also as a whole number and one with a fraction of zero.
+fn is_same(value: &Value, other: &Value) -> bool {
+    value == other || value.as_f64().is_some_and(|number| other.as_f64() == Some(number))
+}
+
+/// Returns the data after an edit by the names in the data.
 fn with(old: &Value, edit: &SettingsEdit) -> Value {
     let mut root = old.as_object().cloned().unwrap_or_default();
     let mut section = root.get(&edit.section).and_then(Value::as_object).cloned().unwrap_or_default();

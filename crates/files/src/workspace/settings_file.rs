@@ -10,8 +10,8 @@ use super::layout::SETTINGS_FILE;
 use super::problems::ProblemReport;
 use super::scene_state::SceneState;
 use super::settings::{ErasedSettings, SettingsSections};
-use super::settings_choice::{Known, Source, Unknown, choose};
-use super::settings_widenings::{Defaults, hold_back_untrusted};
+use super::settings_choice::{Source, choose};
+use super::settings_widenings::{defaults_of, hold_back_untrusted};
 use super::trust::{TRUST_REMEDY, TrustAdded, TrustChanged, Widening, WorkspaceTrust};
 use super::yaml;
 use crate::base::Problem;
@@ -24,9 +24,8 @@ pub(super) struct SettingsRead(bool);
 /// Sets every section from `settings.yaml` and the scene. If `settings.yaml` cannot be read, nothing changes; if it
 /// never could be, each section is as strict as the file could have meant it.
 pub(super) fn apply_settings(world: &mut World) {
-    let Some(sections) = world.get_resource::<SettingsSections>().map(|sections| sections.0.clone()) else { return };
-    let known: Vec<Known> =
-        sections.iter().map(|section| Known { name: section.name, keys: section.fields() }).collect();
+    let Some(sections) = world.get_resource::<SettingsSections>().cloned() else { return };
+    let known = sections.known();
     let files = world.resource::<KnownFiles>();
     let text = files.text(SETTINGS_FILE).unwrap_or("").to_owned();
     let scene = world.resource::<SceneState>();
@@ -50,23 +49,25 @@ pub(super) fn apply_settings(world: &mut World) {
         }
     };
     world.resource_mut::<SettingsRead>().0 = is_read;
-    let mut unknown = Unknown::new();
-    let mut chosen = choose(&known, &of_file, &file, false, (&mut problems, &mut unknown));
+    let mut in_file = choose(&known, &of_file, &file, false);
+    problems.append(&mut in_file.problems);
     let scene = Source { place: &place, text: &scene_text, path: &["settings"] };
-    let mut scene_problems = Vec::new();
-    let mut in_scene = choose(&known, &of_scene, &scene, true, (&mut scene_problems, &mut unknown));
+    let mut in_scene = choose(&known, &of_scene, &scene, true);
+    let mut scene_problems = std::mem::take(&mut in_scene.problems);
     let trust = world.resource::<WorkspaceTrust>().clone();
-    let defaults: Defaults = sections.iter().map(|section| (section.name, (section.defaults)())).collect();
-    let mut held = hold_back_untrusted(SETTINGS_FILE, &mut chosen, None, &defaults, &trust);
-    held.extend(hold_back_untrusted(&place, &mut in_scene, Some(&chosen), &defaults, &trust));
+    let defaults = defaults_of(&sections);
+    let mut held = hold_back_untrusted(SETTINGS_FILE, &mut in_file.chosen, None, &defaults, &trust);
+    held.extend(hold_back_untrusted(&place, &mut in_scene.chosen, Some(&in_file.chosen), &defaults, &trust));
     world.write_message(ProblemReport { source: TRUST.into(), problems: untrusted_problem(&trust, &held) });
-    for (section, keys) in in_scene {
+    let mut chosen = std::mem::take(&mut in_file.chosen);
+    for (section, keys) in std::mem::take(&mut in_scene.chosen) {
         chosen.entry(section).or_default().extend(keys);
     }
-    for section in &sections {
+    for section in &sections.0 {
         let keys = chosen.remove(section.name).unwrap_or_default();
         let unusable = set(world, section, keys.clone());
-        for (key, value) in unknown.iter().filter(|(of, ..)| *of == section.name).map(|(_, key, value)| (key, value)) {
+        let unknown = in_file.unknown.iter().chain(&in_scene.unknown);
+        for (key, value) in unknown.filter(|(of, ..)| *of == section.name).map(|(_, key, value)| (key, value)) {
             (section.not_understood)(world, key, value);
         }
         if !is_read {
@@ -74,17 +75,14 @@ pub(super) fn apply_settings(world: &mut World) {
         }
         for (key, error) in unusable {
             (section.not_understood)(world, &key, keys.get(&key).unwrap_or(&Value::Null));
-            let in_scene =
-                of_scene.contains_key(&key) || of_scene.get(section.name).is_some_and(|keys| keys.get(&key).is_some());
-            let what = hide_user_info(&format!("\"{key}\" of \"{}\" cannot be used: {error}", section.name));
-            let remedy = "fix it, or remove it to use the default";
-            if in_scene {
-                let keys =
-                    if of_scene.contains_key(&key) { vec![key.as_str()] } else { vec![section.name, key.as_str()] };
-                scene_problems.push(scene.warn(&keys, what, remedy));
-            } else {
-                problems.push(file.warn(&[section.name, &key], what, remedy));
-            }
+            let in_scene = in_scene.path(section.name, &key);
+            let (source, found) =
+                if in_scene.is_some() { (&scene, &mut scene_problems) } else { (&file, &mut problems) };
+            let path =
+                in_scene.or_else(|| in_file.path(section.name, &key)).unwrap_or_else(|| vec![section.name, &key]);
+            let written = path.last().copied().unwrap_or(&key);
+            let what = hide_user_info(&format!("\"{written}\" of \"{}\" cannot be used: {error}", section.name));
+            found.push(source.warn(&path, what, "fix it, or remove it to use the default"));
         }
     }
     world.write_message(ProblemReport { source: SETTINGS_FILE.into(), problems });

@@ -10,17 +10,27 @@ use super::settings_choice::{Chosen, choose_from};
 use super::trust::settings_keys::{Widens, widens};
 use super::trust::{Widening, WorkspaceTrust};
 use super::{scene_file, yaml};
+use crate::base::settings::{SettingKey, find_setting};
 use crate::base::text::{hide_user_info, truncate};
 
 /// The maximum number of characters of a shown value; a longer one ends with its length.
 const MAX_VALUE_CHARS: usize = 200;
 
 /// The defaults of all settings by section, with which limits are compared.
-pub type Defaults = BTreeMap<&'static str, Value>;
+pub(super) type Defaults = BTreeMap<&'static str, SectionDefaults>;
+
+/// The defaults of a section.
+pub(super) struct SectionDefaults {
+    /// The defaults by key.
+    values: Value,
+    /// What is known of the keys.
+    keys: &'static [SettingKey],
+}
 
 /// The defaults of the registered sections.
-pub fn defaults_of(sections: &SettingsSections) -> Defaults {
-    sections.defaults().into_iter().collect()
+pub(super) fn defaults_of(sections: &SettingsSections) -> Defaults {
+    let described = sections.described().into_iter();
+    described.map(|section| (section.name, SectionDefaults { values: section.defaults, keys: section.keys })).collect()
 }
 
 /// Every widening of `settings.yaml` and of the settings of all scenes.
@@ -99,11 +109,15 @@ fn hold_back(
         let mut kept = Map::new();
         for (key, value) in std::mem::take(keys) {
             let (how, sentence) = widens(section, &key);
-            let default = defaults.get(section).and_then(|keys| keys.get(&key)).unwrap_or(&Value::Null);
+            let known = defaults.get(section);
+            let default = known.and_then(|known| known.values.get(&key)).unwrap_or(&Value::Null);
+            let former = known.map(|known| former_names(section, &key, known.keys)).unwrap_or_default();
             let lower = below.and_then(|below| below.get(section)?.get(&key)).filter(|value| !value.is_null());
             let name = format!("{section}.{key}");
             let widening = |name: &str, value: &Value| Widening {
                 is_asked_elsewhere: how == Widens::AskedElsewhere,
+                // Only an entry of a mapping has a longer name.
+                former_keys: if name.matches('.').count() == 1 { former.clone() } else { Vec::new() },
                 ..Widening::new(place, name, one_line(value), sentence)
             };
             let mut refuse = |name: &str, value: &Value| {
@@ -158,6 +172,12 @@ fn hold_back(
         *keys = kept;
     }
     held
+}
+
+/// The former names of a setting, with its section. One with another unit had other values.
+fn former_names(section: &str, key: &str, keys: &'static [SettingKey]) -> Vec<String> {
+    let former = find_setting(keys, key).map_or(&[][..], |(key, _)| key.former).iter();
+    former.filter(|former| former.factor.is_none()).map(|former| format!("{section}.{}", former.name)).collect()
 }
 
 /// Whether one value widens, apart from mappings and lists.
@@ -228,18 +248,32 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::base::settings::FormerName;
 
     fn chosen(section: &'static str, keys: Value) -> Chosen {
         [(section, keys.as_object().cloned().unwrap_or_default())].into_iter().collect()
     }
 
+    const COMMANDS: &[SettingKey] = &[SettingKey {
+        name: "max_memory_mib",
+        doc: &[],
+        range: None,
+        former: &[FormerName { name: "memory_mb", factor: None }],
+    }];
+
+    fn defaults() -> Defaults {
+        let of = |values: Value, keys| SectionDefaults { values, keys };
+        let gate = json!({ "file_write": "allow", "ask": [], "deny": [], "allow": {}, "mcp": {}, "touches": {} });
+        Defaults::from([
+            ("budget", of(json!({ "cost_per_run_usd": 5.0, "calls_per_run": null }), &[])),
+            ("commands", of(json!({ "network": false, "max_memory_mib": 4096 }), COMMANDS)),
+            ("gate", of(gate, &[])),
+            ("gateway", of(json!({ "provider": "offline", "model": null, "base_urls": {} }), &[])),
+        ])
+    }
+
     fn held(section: &'static str, keys: Value, below: Option<Value>) -> (Vec<String>, Value) {
-        let defaults = Defaults::from([
-            ("budget", json!({ "cost_per_run_usd": 5.0, "calls_per_run": null })),
-            ("commands", json!({ "network": false, "memory_mb": 4096 })),
-            ("gate", json!({ "file_write": "allow", "ask": [], "deny": [], "allow": {}, "mcp": {}, "touches": {} })),
-            ("gateway", json!({ "provider": "offline", "model": null, "base_urls": {} })),
-        ]);
+        let defaults = defaults();
         let below = below.map(|below| chosen(section, below));
         let mut all = chosen(section, keys);
         let held = hold_back_untrusted("f", &mut all, below.as_ref(), &defaults, &WorkspaceTrust::Nothing);
@@ -251,9 +285,9 @@ mod tests {
         for (section, keys, held_keys, kept) in [
             (
                 "commands",
-                json!({ "network": true, "memory_mb": 10 }),
+                json!({ "network": true, "max_memory_mib": 10 }),
                 vec!["commands.network"],
-                json!({ "memory_mb": 10 }),
+                json!({ "max_memory_mib": 10 }),
             ),
             ("commands", json!({ "network": "yes" }), vec!["commands.network"], json!({})),
             ("budget", json!({ "cost_per_run_usd": 500 }), vec!["budget.cost_per_run_usd"], json!({})),
@@ -318,6 +352,18 @@ mod tests {
         assert!(hold_back_untrusted("settings.yaml", &mut kept, None, &defaults, &trust).is_empty());
         assert_eq!(kept, all);
         assert_eq!(hold_back_untrusted("scenes/a.yaml", &mut kept, None, &defaults, &trust).len(), 1);
+    }
+
+    #[test]
+    fn what_was_trusted_under_a_former_name_is_trusted_under_the_present_one() {
+        let seen = Widening::new("settings.yaml", "commands.memory_mb", "8192", "");
+        let mut trust = WorkspaceTrust::Parts { parts: Default::default() };
+        trust.add([seen]);
+        let held = |mib: u32| {
+            let mut all = chosen("commands", json!({ "max_memory_mib": mib }));
+            hold_back_untrusted("settings.yaml", &mut all, None, &defaults(), &trust).len()
+        };
+        assert_eq!((held(8192), held(8193)), (0, 1));
     }
 
     #[test]

@@ -25,11 +25,11 @@ pub const STARTER_SETTINGS: &str = "\
 # Each part of the program has a section; for example:
 #
 # agents:        { spawn_above_elements: true }
-# elements:      { pins_per_board: 50 }
+# elements:      { max_pins_per_board: 50 }
 # movement:      { speed_units: 80 }
 # attention:     { seek_secs: 90 }
 # conversations: { max_concurrent_conversations: 3 }
-# memory:        { notes_at_most: 10 }
+# memory:        { max_notes: 10 }
 # mind:          { max_output_tokens: 400 }
 # gateway:       { provider: offline }
 # budget:        { cost_per_run_usd: 5.0 }

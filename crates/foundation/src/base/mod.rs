@@ -16,6 +16,7 @@ pub mod paths;
 pub mod problem;
 pub mod run_ids;
 pub mod secret_words;
+pub mod settings;
 pub mod terminal_text;
 pub mod text;
 pub mod text_normalization;

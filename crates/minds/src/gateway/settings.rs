@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::acp::{self, AcpTerms};
@@ -14,73 +13,51 @@ use crate::gateway::providers::address::{Address, AddressSource, Permission, Ser
 use crate::gateway::providers::genai_client::Timeouts;
 use crate::gateway::providers::retry::RetryPolicy;
 use crate::gateway::web::origin::Origin;
-use crate::workspace::{Range, SettingsSection};
+use crate::workspace::SettingsSection;
 
 /// The providers that compute their answers locally, in simulated time.
 pub const SIMULATED: [&str; 2] = ["offline", "scripted"];
 
-/// How models are called.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GatewaySettings {
-    /// The provider, unless an agent or the command line sets another.
-    pub provider: String,
-    /// The model; defaults to the provider's own default.
-    pub model: Option<String>,
-    /// What model names in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. If not listed, `sonnet`, `opus` and
-    /// `haiku` stand for Anthropic models.
-    pub models: BTreeMap<String, String>,
-    /// The addresses of vendors, by name, unless `*_BASE_URL` is set; defaults to the vendor's own. An address outside
-    /// this computer must be allowed by the person.
-    pub base_urls: BTreeMap<String, String>,
-    /// The context size of a model in tokens, by `provider:model`, or `provider:*` for all models of a provider;
-    /// defaults to the built-in list.
-    pub context_tokens: BTreeMap<String, u32>,
-    /// Whether a model takes images, by `provider:model`, or `provider:*` for all models of a provider; defaults to the
-    /// built-in list. Others are not sent any.
-    pub images: BTreeMap<String, bool>,
-    /// Concurrent requests per provider.
-    pub max_concurrent: u32,
-    /// Seconds within which a connection must be made.
-    pub connect_timeout_secs: f64,
-    /// Seconds within which the next byte must arrive.
-    pub stall_timeout_secs: f64,
-    /// Seconds within which an answer must be complete, including all retries and waits.
-    pub total_timeout_secs: f64,
-    /// Total attempts for temporary failures: 408, 429, 5xx, silence, no connection.
-    pub attempts: u32,
-    /// Seconds to wait after the first failure; doubles after each.
-    pub retry_first_delay_secs: f64,
-    /// Seconds of the longest single wait; a server that asks for more is not retried.
-    pub retry_longest_delay_secs: f64,
-    /// Seconds of all waits in total.
-    pub retry_total_delay_secs: f64,
-}
-
-impl Default for GatewaySettings {
-    fn default() -> Self {
-        Self {
-            provider: "offline".into(),
-            model: None,
-            models: BTreeMap::new(),
-            base_urls: BTreeMap::new(),
-            context_tokens: BTreeMap::new(),
-            images: BTreeMap::new(),
-            max_concurrent: 4,
-            connect_timeout_secs: 10.0,
-            stall_timeout_secs: 60.0,
-            total_timeout_secs: 120.0,
-            attempts: 4,
-            retry_first_delay_secs: 1.0,
-            retry_longest_delay_secs: 30.0,
-            retry_total_delay_secs: 60.0,
-        }
+settings! {
+    /// How models are called.
+    pub struct GatewaySettings {
+        /// The provider, unless an agent or the command line sets another.
+        pub provider: String = "offline".into();
+        /// The model; defaults to the provider's own default.
+        pub model: Option<String> = None;
+        /// What model names in agents' files stand for: `{ sonnet: "openai:gpt-5" }`. If not listed, `sonnet`, `opus`
+        /// and `haiku` stand for Anthropic models.
+        pub models: BTreeMap<String, String> = BTreeMap::new();
+        /// The addresses of vendors, by name, unless `*_BASE_URL` is set; defaults to the vendor's own. An address
+        /// outside this computer must be allowed by the person.
+        pub base_urls: BTreeMap<String, String> = BTreeMap::new();
+        /// The context size of a model in tokens, by `provider:model`, or `provider:*` for all models of a provider;
+        /// defaults to the built-in list.
+        pub context_tokens: BTreeMap<String, u32> = BTreeMap::new();
+        /// Whether a model takes images, by `provider:model`, or `provider:*` for all models of a provider; defaults to
+        /// the built-in list. Others are not sent any.
+        pub images: BTreeMap<String, bool> = BTreeMap::new();
+        /// Concurrent requests per provider.
+        pub max_concurrent_requests: u32 = 4, in 1.0..=1_000.0, once "max_concurrent";
+        /// Seconds within which a connection must be made.
+        pub connect_timeout_secs: f64 = 10.0, in 0.0..=86_400.0;
+        /// Seconds within which the next byte must arrive.
+        pub stall_timeout_secs: f64 = 60.0, in 0.0..=86_400.0;
+        /// Seconds within which an answer must be complete, including all retries and waits.
+        pub total_timeout_secs: f64 = 120.0, in 0.0..=86_400.0;
+        /// Total attempts for temporary failures: 408, 429, 5xx, silence, no connection.
+        pub max_attempts: u32 = 4, in 1.0..=10.0, once "attempts";
+        /// Seconds to wait after the first failure; doubles after each.
+        pub min_retry_delay_secs: f64 = 1.0, in 0.0..=86_400.0, once "retry_first_delay_secs";
+        /// Seconds of the longest single wait; a server that asks for more is not retried.
+        pub max_retry_delay_secs: f64 = 30.0, in 0.0..=86_400.0, once "retry_longest_delay_secs";
+        /// Seconds of all waits in total.
+        pub max_total_retry_delay_secs: f64 = 60.0, in 0.0..=86_400.0, once "retry_total_delay_secs";
     }
 }
 
 impl SettingsSection for GatewaySettings {
     const NAME: &'static str = "gateway";
-    const RANGES: &'static [Range] = &[Range::of("max_concurrent", 1.0, 1_000.0), Range::of("attempts", 1.0, 10.0)];
 }
 
 /// The provider addresses that the person set, by whose server they are. Known to the world because prices depend on
@@ -238,10 +215,10 @@ impl GatewaySettings {
     pub fn retry_policy(&self) -> RetryPolicy {
         let default = Self::default();
         RetryPolicy {
-            attempts: self.attempts.clamp(1, 10),
-            first_delay_secs: sane(self.retry_first_delay_secs, default.retry_first_delay_secs).as_secs_f64(),
-            longest_delay_secs: sane(self.retry_longest_delay_secs, default.retry_longest_delay_secs).as_secs_f64(),
-            total_delay_secs: sane(self.retry_total_delay_secs, default.retry_total_delay_secs).as_secs_f64(),
+            attempts: self.max_attempts.clamp(1, 10),
+            first_delay_secs: sane(self.min_retry_delay_secs, default.min_retry_delay_secs).as_secs_f64(),
+            longest_delay_secs: sane(self.max_retry_delay_secs, default.max_retry_delay_secs).as_secs_f64(),
+            total_delay_secs: sane(self.max_total_retry_delay_secs, default.max_total_retry_delay_secs).as_secs_f64(),
         }
     }
 }

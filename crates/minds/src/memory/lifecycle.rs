@@ -82,7 +82,7 @@ pub(super) fn archive_memory(
 ) {
     let Ok((agent, memory)) = agents.get(removed.entity) else { return };
     if *memory != Memory::default() {
-        archive.put(agent.id.clone(), memory.clone(), settings.archived_agents_at_most);
+        archive.put(agent.id.clone(), memory.clone(), settings.max_archived_agents);
     }
 }
 
@@ -162,7 +162,7 @@ pub(super) fn follow_elements(
                 for (_, entity) in roster.iter() {
                     let Ok((agent, mut memory)) = agents.get_mut(entity) else { continue };
                     let change = known.remove(&agent.id).and_then(|knows| {
-                        operations::restore_element(&mut memory, element, knows, settings.kept_pins_at_most)
+                        operations::restore_element(&mut memory, element, knows, settings.max_kept_pins)
                     });
                     if let Some(change) = change {
                         let about = elements.entity(element).and_then(|entity| held.get(entity).ok());

@@ -159,7 +159,7 @@ fn only_changes_of_others_are_news() {
 #[test]
 fn an_archived_memory_is_restored_and_the_archive_is_bounded() {
     let mut app = room();
-    app.world_mut().resource_mut::<MemorySettings>().archived_agents_at_most = 2;
+    app.world_mut().resource_mut::<MemorySettings>().max_archived_agents = 2;
     for id in ["ada", "bob", "cleo"] {
         let key = add_agent(&mut app, id);
         edit(&mut app, key, MemoryAct::Note { text: format!("of {id}") });

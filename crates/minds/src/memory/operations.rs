@@ -42,18 +42,18 @@ pub enum MemoryChange {
 pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_ticks: u64) -> Option<MemoryChange> {
     match act {
         MemoryAct::Note { text } => {
-            let note = truncate(&one_line(text), limits.note_chars_at_most);
-            let dropped = append(&mut memory.workspace_notes, note.clone(), limits.notes_at_most, Duplicates::Skipped)?;
+            let note = truncate(&one_line(text), limits.max_note_chars);
+            let dropped = append(&mut memory.workspace_notes, note.clone(), limits.max_notes, Duplicates::Skipped)?;
             Some(MemoryChange::Noted { note, dropped })
         }
         MemoryAct::Interaction { text } => {
-            let line = truncate(&one_line(text), limits.note_chars_at_most);
+            let line = truncate(&one_line(text), limits.max_note_chars);
             let slot = &mut memory.recent_interactions;
-            let dropped = append(slot, line.clone(), limits.interactions_at_most, Duplicates::Allowed)?;
+            let dropped = append(slot, line.clone(), limits.max_interactions, Duplicates::Allowed)?;
             Some(MemoryChange::Met { interaction: line, dropped })
         }
         MemoryAct::Saw { element, version, summary } => {
-            let summary = truncate(&one_line(summary), limits.environment_chars_at_most);
+            let summary = truncate(&one_line(summary), limits.max_environment_chars);
             let seen = SeenElement { summary: summary.clone(), last_read: now_ticks, version: *version };
             memory.environment_state.insert(*element, seen);
             Some(MemoryChange::Saw { element: *element, version: *version, summary })
@@ -66,7 +66,7 @@ pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_
         }
         MemoryAct::KeepPin { element, pin } => {
             let kept = (*element, pin.clone());
-            let dropped = append(&mut memory.kept_pins, kept, limits.kept_pins_at_most, Duplicates::Skipped)?;
+            let dropped = append(&mut memory.kept_pins, kept, limits.max_kept_pins, Duplicates::Skipped)?;
             Some(MemoryChange::PinKept { element: *element, pin: pin.clone(), dropped: dropped.map(|(_, pin)| pin) })
         }
         MemoryAct::ReleasePin { pin } => {
@@ -75,7 +75,7 @@ pub fn apply(memory: &mut Memory, act: &MemoryAct, limits: &MemorySettings, now_
             (memory.kept_pins.len() < before).then(|| MemoryChange::PinReleased { pin: pin.clone() })
         }
         MemoryAct::Summary { text } => {
-            let max_chars = limits.summary_tokens_at_most as usize * CHARS_PER_TOKEN;
+            let max_chars = limits.max_summary_tokens as usize * CHARS_PER_TOKEN;
             memory.context_summary = truncate(text.trim(), max_chars);
             Some(MemoryChange::Summed { summary: memory.context_summary.clone() })
         }

@@ -136,7 +136,7 @@ fn calls_that_cannot_be_carried_out_are_reported_like_markers() {
     let (acted, warnings) = logged(&mut room);
     assert_eq!((acted.len(), warnings.len()), (0, 4), "{warnings:?}");
 
-    room.0.world_mut().resource_mut::<MindSettings>().intents_at_most = 2;
+    room.0.world_mut().resource_mut::<MindSettings>().max_intents = 2;
     let request = room.ask(ADA, read(IDEAS)).expect("it is new");
     let calls: Vec<(&str, Value)> = ["a tea", "b tea", "c tea"].map(|note| ("pin", text(note))).into();
     room.reply_with_calls(request.id, "Three.", &calls);

@@ -175,7 +175,7 @@ impl RoomParams<'_, '_> {
             history: session.messages.clone(),
             moment,
             max_chars: self.settings.max_prompt_chars,
-            summary_tokens: self.memory_settings.summary_tokens_at_most,
+            summary_tokens: self.memory_settings.max_summary_tokens,
         }
     }
 
@@ -216,7 +216,7 @@ impl RoomParams<'_, '_> {
 
     /// Returns the environment of a working agent.
     pub(super) fn work_environment(&self, agent: &Agent, tools: Vec<String>) -> WorkEnvironment {
-        let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.near_at_most * 2);
+        let others = self.roster.iter().filter(|(key, _)| *key != agent.key).take(self.settings.max_near * 2);
         let colleague = |(_, entity)| {
             let (other, _) = self.agents.get(entity).ok()?;
             let description = self.profile(other).map(|profile| profile.description.clone()).unwrap_or_default();
@@ -263,7 +263,7 @@ impl RoomParams<'_, '_> {
             let distance = here.distance(place);
             (distance <= self.settings.near_units).then_some(distance)
         };
-        let at_most = self.settings.near_at_most;
+        let at_most = self.settings.max_near;
         let mut people: Vec<(f32, &Agent)> = self
             .agents_near(agent, here, self.settings.near_units)
             .into_iter()
@@ -302,14 +302,14 @@ impl RoomParams<'_, '_> {
     /// changes.
     fn abilities(&self, agent: &Agent) -> Abilities {
         let pinboards = self.all_elements().filter(|(_, held)| held.0.pins().is_some());
-        let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.near_at_most);
+        let pinboards = pinboards.map(|(element, _)| element.label.clone()).take(self.settings.max_near);
         let inboxes = self.first_inboxes();
         // Without inboxes there is no need to visit the agents.
         let everyone = self.roster.iter().take(if inboxes.is_empty() { 0 } else { usize::MAX });
         let others = everyone.filter(|(key, _)| *key != agent.key);
         let others = others.filter_map(|(_, entity)| self.agents.get(entity).ok());
         let reachable = others.filter(|(other, _)| first_inbox_of(&inboxes, other).is_some());
-        let addressees = reachable.map(|(other, _)| display_name(other)).take(self.settings.near_at_most * 2).collect();
+        let addressees = reachable.map(|(other, _)| display_name(other)).take(self.settings.max_near * 2).collect();
         let mut markers: Vec<MarkerLine> = Vec::new();
         for (element, _) in self.all_elements().filter(|(element, _)| !self.is_closed_to(element, agent)) {
             for (_, marker) in kind(&element.kind).into_iter().flat_map(Kind::markers) {

@@ -178,15 +178,15 @@ fn hasten(app: &mut App) {
     let mut attention = world.resource_mut::<AttentionSettings>();
     let attention = &mut *attention;
     for secs in [
-        &mut attention.heartbeat_least_secs,
-        &mut attention.heartbeat_most_secs,
+        &mut attention.min_heartbeat_secs,
+        &mut attention.max_heartbeat_secs,
         &mut attention.seek_secs,
         &mut attention.seek_again_secs,
         &mut attention.collect_secs,
         &mut attention.tell_patience_secs,
         &mut attention.error_secs,
-        &mut attention.retry_least_secs,
-        &mut attention.retry_most_secs,
+        &mut attention.min_retry_delay_secs,
+        &mut attention.max_retry_delay_secs,
     ] {
         *secs /= FASTER;
     }
@@ -201,8 +201,8 @@ fn hasten(app: &mut App) {
     let mut feet = world.resource_mut::<MovementSettings>();
     (feet.speed_units, feet.stroll_secs) = (2_000.0, feet.stroll_secs / FASTER);
     let mut mind = world.resource_mut::<MindSettings>();
-    mind.compaction_retry_secs /= FASTER;
-    mind.compaction_retry_at_most_secs /= FASTER;
+    mind.min_compaction_retry_delay_secs /= FASTER;
+    mind.max_compaction_retry_delay_secs /= FASTER;
 }
 
 fn reply_to(request: &ModelRequest, answer: Result<String, FailureKind>) -> ModelReply {

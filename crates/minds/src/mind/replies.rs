@@ -290,7 +290,7 @@ impl Turn<'_, '_, '_, '_> {
             && cause != FailureCause::Model
         {
             let retry = self.session.compaction_failed(&self.room.settings, self.room.clock.tick());
-            let is_tried_again = self.session.failures <= self.room.settings.compaction_retries_at_most;
+            let is_tried_again = self.session.failures <= self.room.settings.max_compaction_retries;
             if is_tried_again {
                 pending.retries.insert((retry, self.agent.key));
             }
@@ -335,7 +335,7 @@ pub(super) fn report_refusals(
         let entity = room.roster.key(&refusal.by.0).and_then(|key| room.roster.entity(key));
         if let Some((mut session, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
             session.note_refused(&refusal.why);
-            feedback.add(refusal.why.clone(), room.settings.feedback_at_most);
+            feedback.add(refusal.why.clone(), room.settings.max_feedback);
         }
     }
 }
@@ -349,7 +349,7 @@ pub(super) fn report_lost_items(
     for ItemLost { author, what, .. } in lost.read() {
         let entity = room.roster.key(&author.0).and_then(|key| room.roster.entity(key));
         if let Some((_, mut feedback)) = entity.and_then(|entity| minds.get_mut(entity).ok()) {
-            feedback.add(what.clone(), room.settings.feedback_at_most);
+            feedback.add(what.clone(), room.settings.max_feedback);
         }
     }
 }

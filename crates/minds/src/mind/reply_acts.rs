@@ -66,7 +66,7 @@ impl Turn<'_, '_, '_, '_> {
     pub(super) fn add_feedback(&mut self, remark: String) {
         let cause = self.cause();
         self.out.warn(&remark, &self.agent.id, cause);
-        self.feedback.add(remark, self.room.settings.feedback_at_most);
+        self.feedback.add(remark, self.room.settings.max_feedback);
     }
 
     pub(super) fn remember(&mut self, act: MemoryAct) {
@@ -113,7 +113,7 @@ impl Turn<'_, '_, '_, '_> {
         let in_talk = self.is_talking();
         let situation = self.room.situation(self.agent, self.memory, &self.waiting.mail_shown);
         let situation = Situation { in_talk, ..situation };
-        let at_most = self.room.settings.intents_at_most;
+        let at_most = self.room.settings.max_intents;
         let mut results = Vec::with_capacity(intents.len());
         for (index, intent) in intents.iter().take(at_most).enumerate() {
             let result = self.carry_out_intent(intent, &situation);

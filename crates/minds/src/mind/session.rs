@@ -29,7 +29,7 @@ impl Session {
     /// Appends the request, the reply and its effects. The room reports the effects, not the agent, which would
     /// otherwise learn to claim them instead of acting.
     pub fn append(&mut self, asked: &str, answered: &str, done: &[String], settings: &MindSettings) {
-        let chars = settings.session_message_chars_at_most;
+        let chars = settings.max_session_message_chars;
         if !self.merge_repeated(asked, answered, chars) {
             self.push_text(Role::User, asked, chars);
             self.push_text(Role::Assistant, answered, chars);
@@ -37,7 +37,7 @@ impl Session {
         if !done.is_empty() {
             self.push_text(Role::User, &format!("({})", done.join("; ")), chars);
         }
-        let over = self.messages.len().saturating_sub(settings.session_messages_at_most);
+        let over = self.messages.len().saturating_sub(settings.max_session_messages);
         self.messages.drain(..over);
         self.turns += 1;
     }
@@ -108,7 +108,7 @@ impl Session {
 
     /// Schedules a retry after a failed compaction, with growing delays. Returns the tick of the retry.
     pub fn compaction_failed(&mut self, settings: &MindSettings, now_ticks: u64) -> u64 {
-        let backoff = Backoff::new(settings.compaction_retry_secs, settings.compaction_retry_at_most_secs);
+        let backoff = Backoff::new(settings.min_compaction_retry_delay_secs, settings.max_compaction_retry_delay_secs);
         let secs = backoff.wait_secs(self.failures) as f32;
         self.failures = self.failures.saturating_add(1);
         self.wanted = false;
@@ -194,6 +194,6 @@ mod tests {
         }
         assert_eq!(session.messages, before);
         assert!(waits[0] >= ticks(30.0) && waits[1] == 2 * waits[0] && waits[2] == 4 * waits[0]);
-        assert_eq!(waits[7], ticks(settings().compaction_retry_at_most_secs));
+        assert_eq!(waits[7], ticks(settings().max_compaction_retry_delay_secs));
     }
 }

@@ -222,7 +222,7 @@ impl RequestParams<'_, '_> {
 
     /// Gives up the agent's oldest requests until a new one fits.
     fn make_room(&mut self, agent: AgentKey) {
-        let at_most = self.room.settings.pending_per_agent_at_most;
+        let at_most = self.room.settings.max_pending_per_agent;
         for (id, given_up) in self.pending.make_room(agent, at_most) {
             let what = "an older request of this agent was cancelled, because too many were pending";
             let outcome = ThinkOutcome::Failed { why: what.to_owned(), cause: FailureCause::Passing };
@@ -302,7 +302,7 @@ fn prepare_request(
                 element: *key,
                 version: element.version,
                 whole: true,
-                summary: room.summary_for(agent, held, memory_settings.environment_chars_at_most),
+                summary: room.summary_for(agent, held, memory_settings.max_environment_chars),
                 private: is_private(&element.kind),
             };
             Ok(PreparedRequest {
@@ -333,7 +333,7 @@ fn prepare_request(
             moment: room.woken_request(interest),
             asked: format!(
                 "You were called: {}.",
-                quoted(&interest.why.sentence, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS))
+                quoted(&interest.why.sentence, room.settings.max_session_message_chars.saturating_sub(NAMES_CHARS))
             ),
             reading: None,
         }),
@@ -342,7 +342,7 @@ fn prepare_request(
 
 /// Returns a turn in short form: the last statement, or the start of the conversation.
 fn turn_in_short(room: &RoomParams, agent: &Agent, conversation: &Conversation) -> String {
-    let most = room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS);
+    let most = room.settings.max_session_message_chars.saturating_sub(NAMES_CHARS);
     match conversation.said.last() {
         Some(last) => format!("{} said: {}", name(&room.name_of(&last.by.0)), quoted(&last.text, most)),
         None => {

@@ -146,7 +146,7 @@ pub(super) fn conclude(
         let Some(mut session) = room.roster.entity(over.agent).and_then(|entity| sessions.get_mut(entity).ok()) else {
             continue;
         };
-        let task = quoted(&over.task, room.settings.session_message_chars_at_most.saturating_sub(NAMES_CHARS));
+        let task = quoted(&over.task, room.settings.max_session_message_chars.saturating_sub(NAMES_CHARS));
         session.append(&format!("{} {task}", headings::TASK), over.ending.text(), &[], &room.settings);
         if session.wants_compaction(&room.settings, room.clock.tick()) {
             compactions.write(CompactionWanted { agent: over.agent, cause: over.cause });

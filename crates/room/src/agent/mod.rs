@@ -39,7 +39,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::app::App;
 use bevy::ecs::message::Message;
 use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::base::{Id, Problem};
 use crate::schedule::inputs::InputExt;
@@ -47,35 +46,24 @@ use crate::schedule::{InPhase, Layer, SimClock, Tick, TickMessageExt, WorkshopSy
 use crate::workspace::files::FileContent;
 use crate::workspace::{FileChanged, KnownFiles, ProblemReport, SceneEdit, SceneWrite, SettingsExt, SettingsSection};
 
-/// Where new agents are placed, and when a file counts as renamed.
-#[derive(Resource, Clone, Serialize, Deserialize, Debug)]
-#[serde(default)]
-pub struct AgentSettings {
-    /// Whether an agent that is dropped among or below the elements is moved above them.
-    pub spawn_above_elements: bool,
-    /// How far above the topmost element it is placed.
-    pub spawn_margin_units: f32,
-    /// The distance between agents that were assigned a place.
-    pub side_by_side_units: f32,
-    /// A file that appears within this time of an identical one disappearing counts as renamed.
-    pub rename_window_secs: f32,
+settings! {
+    /// Where new agents are placed, and when a file counts as renamed.
+    pub struct AgentSettings {
+        /// Whether an agent that is dropped among or below the elements is moved above them.
+        pub spawn_above_elements: bool = true;
+        /// How far above the topmost element it is placed.
+        pub spawn_margin_units: f32 = 120.0, in 0.0..=100_000.0;
+        /// The distance between agents that were assigned a place.
+        pub side_by_side_units: f32 = 80.0, in 0.0..=100_000.0;
+        /// A file that appears within this time of an identical one disappearing counts as renamed.
+        pub rename_window_secs: f32 = 2.0, in 0.0..=604_800.0;
+    }
 }
 
 impl AgentSettings {
     /// Returns how far above the topmost element new agents are placed; `None` if they stay where they are dropped.
     pub fn spawn_margin(&self) -> Option<f32> {
         self.spawn_above_elements.then_some(self.spawn_margin_units)
-    }
-}
-
-impl Default for AgentSettings {
-    fn default() -> Self {
-        Self {
-            spawn_above_elements: true,
-            spawn_margin_units: 120.0,
-            side_by_side_units: 80.0,
-            rename_window_secs: 2.0,
-        }
     }
 }
 

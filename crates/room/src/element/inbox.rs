@@ -163,7 +163,7 @@ impl Inbox {
         let ActContext { by, now_secs, limits, message } = *context;
         let MailAct::AddMail { id, from, to, subject, text, attachments } = act else { return Ok(Vec::new()) };
         let open = self.open().count();
-        if open >= limits.mail_per_box {
+        if open >= limits.max_mail_per_box {
             return Err(format!(
                 "the mail to {to} was not delivered: the inbox is full ({open} open messages); it accepts more when some \
                  are closed"
@@ -173,8 +173,8 @@ impl Inbox {
         if text.trim().is_empty() && subject.trim().is_empty() {
             return Err("mail needs a subject or a text".to_owned());
         }
-        within(&text, "a piece of mail", limits.mail_chars)?;
-        within(subject, "the subject of mail", limits.mail_chars)?;
+        within(&text, "a piece of mail", limits.max_mail_chars)?;
+        within(subject, "the subject of mail", limits.max_mail_chars)?;
         if let Some(id) = id.as_ref().filter(|id| self.find_mail(id).is_some()) {
             return Err(format!("there is already mail {id} in this inbox"));
         }
@@ -207,8 +207,8 @@ impl Inbox {
     /// Makes room for another mail: closed mail beyond the limit is removed, oldest first, but never open mail.
     fn thin(&mut self, limits: &ElementSettings) -> Vec<ElementChange> {
         let closed = self.items.len() - self.open().count();
-        let too_many = (self.items.len() + 1).saturating_sub(limits.mail_per_box);
-        let mut gone = closed.saturating_sub(limits.closed_mail_per_box).max(too_many).min(closed);
+        let too_many = (self.items.len() + 1).saturating_sub(limits.max_mail_per_box);
+        let mut gone = closed.saturating_sub(limits.max_closed_mail_per_box).max(too_many).min(closed);
         let (mut changes, mut at) = (Vec::new(), 0);
         while gone > 0 && at < self.items.len() {
             if self.items[at].status == MailStatus::Closed {
@@ -298,7 +298,7 @@ impl Inbox {
                     message: Some(context.message),
                     ..Mail::default()
                 });
-                if self.outbox.len() > limits.sent_per_box {
+                if self.outbox.len() > limits.max_sent_per_box {
                     take_out(&mut self.outbox, 0, &mut self.below);
                 }
                 Ok(vec![ElementChange::of_item(changed::CHANGED, &id)])

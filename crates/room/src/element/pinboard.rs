@@ -134,13 +134,14 @@ impl Pinboard {
         self.refuse_again(&text, by, None)?;
         let mut changes = Vec::new();
         let own = self.pins.iter().filter(|pin| pin.author == *by).count();
-        if !by.is_user() && own >= limits.pins_per_author {
-            let why = format!("its author added another pin, and may only have {} on a board", limits.pins_per_author);
+        if !by.is_user() && own >= limits.max_pins_per_author {
+            let why =
+                format!("its author added another pin, and may only have {} on a board", limits.max_pins_per_author);
             changes.extend(self.drop_oldest(why, |pin| pin.author == *by));
         }
         // Only one pin is dropped for one added, so a board that a person filled above the limit is not cut down.
-        if self.pins.len() >= limits.pins_per_board {
-            let why = format!("another pin was added, and the board may only have {}", limits.pins_per_board);
+        if self.pins.len() >= limits.max_pins_per_board {
+            let why = format!("another pin was added, and the board may only have {}", limits.max_pins_per_board);
             changes.extend(self.drop_oldest(why, |_| true));
         }
         let id = id.filter(|id| !id.is_empty()).cloned().unwrap_or_else(|| self.fresh_id());
@@ -245,7 +246,7 @@ impl Pinboard {
             PinAct::Comment { id, text } => {
                 let text = checked(text, "a comment", limits)?;
                 let (_, pin) = self.find(id)?;
-                if pin.comments.len() >= limits.comments_per_pin {
+                if pin.comments.len() >= limits.max_comments_per_pin {
                     return Err(format!(
                         "the pin {id} already has {} comments, which is the limit",
                         pin.comments.len()
@@ -289,7 +290,7 @@ fn checked(text: &str, what: &str, limits: &ElementSettings) -> Result<String, S
     if text.is_empty() {
         return Err(format!("{what} needs a text"));
     }
-    within(&text, what, limits.pin_chars)?;
+    within(&text, what, limits.max_pin_chars)?;
     Ok(text)
 }
 

@@ -97,7 +97,7 @@ impl Content for TextContent {
             return Err(format!("only the user can change a {}", self.on));
         }
         if !by.is_user() {
-            within(&text, &format!("a {}", self.on), limits.text_chars)?;
+            within(&text, &format!("a {}", self.on), limits.max_text_chars)?;
         }
         let text = tidy(&text);
         if text == self.text {

@@ -486,7 +486,8 @@ fn arrive_at_agent(
     };
     body.activity.doing = ActivityKind::Gathering { proposal: proposal.id, to: body.agent.key, tells: true };
     if !talks.switched_on()
-        || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err()
+        || conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.max_waiting_conversations)
+            .is_err()
     {
         body.activity.doing = ActivityKind::Nothing;
         sim.dropped(body, &action, "no conversation can start now");

@@ -103,7 +103,7 @@ fn a_persons_change_makes_a_delayed_read_due() {
 fn changes_passed_on_too_often_wake_nobody_and_are_not_sought() {
     let (mut room, [ada, ben, cy], board) = beside_a_board();
     let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
-    (minds.hops_at_most, minds.collect_secs) = (1, 0.0);
+    (minds.max_hops, minds.collect_secs) = (1, 0.0);
     pin(&mut room, "user", "from outside");
     room.run(ticks(20.0));
     pin(&mut room, "ada", "what she makes of it");

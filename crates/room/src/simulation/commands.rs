@@ -190,7 +190,7 @@ pub(super) fn apply_conversation_commands(
                         continues: None,
                         unanswered: Vec::new(),
                     };
-                    let most = sim.conversation.waiting_at_most;
+                    let most = sim.conversation.max_waiting_conversations;
                     conversation_rules::enqueue(&mut talks.waiting, proposal, most)
                         .err()
                         .map(|_| "too many are waiting to start")

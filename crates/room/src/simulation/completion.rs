@@ -125,8 +125,8 @@ fn retry_later(sim: &mut SimContext, body: &mut AgentQueryItem, again: QueuedAct
     let tried = tries_before > 0;
     let failures = if tried { again.failures.saturating_sub(1) } else { again.failures };
     let doublings = if tried { tries_before } else { failures.saturating_sub(1) };
-    let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
-    let wait_secs = backoff.wait_secs(doublings.min(sim.attention.retries_at_most));
+    let backoff = Backoff::new(sim.attention.min_retry_delay_secs, sim.attention.max_retry_delay_secs);
+    let wait_secs = backoff.wait_secs(doublings.min(sim.attention.max_retries));
     let retry_at = sim.now() + ticks(wait_secs as f32);
     sim.enqueue_again(body, QueuedAction { failures, tried, ..again }.not_before(retry_at));
 }

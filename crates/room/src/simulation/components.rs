@@ -542,7 +542,7 @@ pub(super) fn add_agent_components(
     let mut course = Course::STAND;
     match agent.start_behaviour {
         Behaviour::Stationary => {
-            let wait = random.between(attention.heartbeat_least_secs, attention.heartbeat_most_secs);
+            let wait = random.between(attention.min_heartbeat_secs, attention.max_heartbeat_secs);
             calendar.set(agent.key, &mut activity, Timer::LookAround, now + ticks(wait));
         }
         Behaviour::Wander => {

@@ -90,7 +90,7 @@ impl SimContext<'_> {
         }
         let course = match body.state.0.state() {
             State::Idle => {
-                let wait = body.random.between(self.attention.heartbeat_least_secs, self.attention.heartbeat_most_secs);
+                let wait = body.random.between(self.attention.min_heartbeat_secs, self.attention.max_heartbeat_secs);
                 self.set(body, Timer::LookAround, now + ticks(wait));
                 self.homeward(body)
             }
@@ -162,7 +162,7 @@ impl SimContext<'_> {
     fn put_in_queue(&mut self, body: &mut AgentQueryItem, new: QueuedAction, was_begun: bool) -> bool {
         // While the model cannot be called, nothing leaves the queue, and no reading is dropped.
         let keeps = body.activity.model_wait.is_some() && new.action.is_kept_while_waiting();
-        let cap = if keeps { usize::MAX } else { self.attention.queue_at_most };
+        let cap = if keeps { usize::MAX } else { self.attention.max_queued_actions };
         let replaced = body.queue.0.cause_of(&new.action);
         let result = body.queue.0.enqueue(new.clone(), cap);
         let is_refused = result == Queued::Refused;

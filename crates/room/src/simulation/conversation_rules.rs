@@ -58,7 +58,7 @@ pub fn enqueue(waiting: &mut Vec<Proposal>, proposal: Proposal, at_most: usize) 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct TalkLedger {
     /// When the next unprompted conversation would begin if they were evenly spaced, in ticks. After a pause, several
-    /// may begin sooner (`banter_saved_up`).
+    /// may begin sooner (`max_banter_saved_up`).
     #[serde(default)]
     next_banter: u64,
     /// When pairs (smaller key first) last talked, and the newest news that either had received by then.
@@ -76,14 +76,14 @@ struct LastTalk {
 /// The interval in ticks between two unprompted conversations, such that no hour exceeds its limit even with those
 /// saved up during a pause.
 fn banter_every(settings: &ConversationSettings) -> Option<u64> {
-    let (most, saved) = (settings.banter_per_hour, settings.banter_saved_up.max(1));
+    let (most, saved) = (settings.banter_per_hour, settings.max_banter_saved_up.max(1));
     (most > 0).then(|| hour().div_ceil((most + 1).saturating_sub(saved).max(1) as u64))
 }
 
 impl TalkLedger {
     /// Whether another unprompted conversation may begin.
     pub fn may_banter(&self, now: u64, settings: &ConversationSettings) -> bool {
-        let saved = settings.banter_saved_up.clamp(1, settings.banter_per_hour.max(1)) as u64;
+        let saved = settings.max_banter_saved_up.clamp(1, settings.banter_per_hour.max(1)) as u64;
         banter_every(settings).is_some_and(|every| self.next_banter <= now + every * (saved - 1))
     }
 
@@ -440,7 +440,7 @@ mod tests {
         let all = settings.banter_per_hour;
         assert!((all - 2..=all).contains(&within(0, hour())), "none is kept back");
         assert!(within(hour() / 2, hour() / 2) >= all / 2 - 1, "none is burnt at once");
-        assert_eq!(within(2 * hour(), ticks(60.0)), settings.banter_saved_up, "after a quiet hour");
+        assert_eq!(within(2 * hour(), ticks(60.0)), settings.max_banter_saved_up, "after a quiet hour");
         let off = ConversationSettings { banter_per_hour: 0, ..settings };
         assert!(!ledger.may_banter(9 * hour(), &off));
     }

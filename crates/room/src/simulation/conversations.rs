@@ -253,8 +253,8 @@ pub(super) fn apply_turn(
     body.activity.awaited = None;
     let cannot_be_called = matches!(outcome, ThinkOutcome::Failed { cause: FailureCause::Model, .. });
     if *outcome == ThinkOutcome::PutOff || (cannot_be_called && conversation.is_of_person()) {
-        let backoff = Backoff::new(sim.attention.retry_least_secs, sim.attention.retry_most_secs);
-        let wait_secs = backoff.wait_secs(turn.waits.min(sim.attention.retries_at_most));
+        let backoff = Backoff::new(sim.attention.min_retry_delay_secs, sim.attention.max_retry_delay_secs);
+        let wait_secs = backoff.wait_secs(turn.waits.min(sim.attention.max_retries));
         turn.wait_until(sim.now() + ticks(wait_secs as f32));
         return;
     }
@@ -338,7 +338,7 @@ fn look_for_banter(table: &mut ConversationContext) {
             .map(|body| body.activity.heard)
     };
     // News that was passed on too often is not a topic.
-    let hops_at_most = sim.attention.hops_at_most;
+    let hops_at_most = sim.attention.max_hops;
     let fits = |pair: (AgentKey, AgentKey)| {
         let (Some(one), Some(other)) = (free(pair.0), free(pair.1)) else { return false };
         let near = match (sim.space.position(pair.0), sim.space.position(pair.1)) {
@@ -405,7 +405,7 @@ fn look_for_banter(table: &mut ConversationContext) {
         continues: None,
         unanswered: Vec::new(),
     };
-    if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.waiting_at_most).is_err() {
+    if conversation_rules::enqueue(&mut talks.waiting, proposal, sim.conversation.max_waiting_conversations).is_err() {
         tracing::debug!("two agents wanted to talk, but too many conversations are waiting to start");
     }
 }

@@ -56,7 +56,7 @@ impl SimContext<'_> {
         if visit.used_for == Use::Work {
             return;
         }
-        let (least, most) = (self.movement.visit_least_secs, self.movement.visit_most_secs);
+        let (least, most) = (self.movement.min_visit_secs, self.movement.max_visit_secs);
         let until = self.now() + ticks(body.random.between(least, most.max(least)));
         body.activity.visit = Some(Visit { until: Some(until), ..visit });
         self.transition(body, StateEvent::AtRest(visit.used_for.doing().into()), None);
@@ -66,7 +66,7 @@ impl SimContext<'_> {
     pub fn stays(&mut self, body: &mut AgentQueryItem, timer: Timer) -> bool {
         let Some(visit) = body.activity.visit else { return false };
         let now = self.now();
-        let patience = now + ticks(self.movement.visit_most_secs);
+        let patience = now + ticks(self.movement.max_visit_secs);
         match visit.until {
             Some(until) if until > now => {
                 self.set(body, timer, until);

@@ -137,7 +137,7 @@ pub(super) fn wake_on_element_changes(
             continue;
         };
         let origin = origin_of(&sim, &bodies, &changed.by, changed.cause);
-        let hops_at_most = sim.attention.hops_at_most;
+        let hops_at_most = sim.attention.max_hops;
         if !changed.change.is(ElementChange::REARRANGED) {
             sim.changes.note(element.key, element.version, origin, hops_at_most);
         }
@@ -180,7 +180,7 @@ pub(super) fn wake(mut sim: SimContext, mut bodies: Query<AgentQuery>, mut wakes
         };
         let pending = PendingInterest { interest: interest.clone().bounded(), origin };
         let action = QueuedAction::new(Action::Attend(Box::new(pending)), *cause);
-        if origin.hops > sim.attention.hops_at_most {
+        if origin.hops > sim.attention.max_hops {
             sim.dropped(&mut body, &action, "agents have already passed it on often enough");
             continue;
         }
@@ -230,7 +230,7 @@ fn wake_readers(
     if matches!(wake, Wake::Nobody) {
         return;
     }
-    let was_handed_on_enough = origin.hops > sim.attention.hops_at_most;
+    let was_handed_on_enough = origin.hops > sim.attention.max_hops;
     let sight = Sight::of(element);
     let everyone: Vec<_> = sim.roster.iter().map(|(_, entity)| entity).collect();
     for entity in everyone {
@@ -322,7 +322,7 @@ pub(super) fn apply_news_and_compactions(
         let Some(Ok(mut body)) = sim.roster.entity(heard.agent).map(|entity| bodies.get_mut(entity)) else { continue };
         let action = QueuedAction::new(Action::ApproachAgent { agent: to }, heard.cause);
         let origin = body.activity.origin;
-        if origin.hops >= sim.attention.hops_at_most {
+        if origin.hops >= sim.attention.max_hops {
             continue;
         }
         if body.activity.news.is_some() {

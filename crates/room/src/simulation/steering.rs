@@ -140,7 +140,7 @@ pub fn stroll_target(
         let beside = settings.beside_units;
         return near + Vec2::new(random.between(-beside, beside), random.between(-beside, beside));
     }
-    home + random.direction() * random.between(settings.stroll_least_units, settings.stroll_most_units)
+    home + random.direction() * random.between(settings.min_stroll_units, settings.max_stroll_units)
 }
 
 #[cfg(test)]

@@ -308,7 +308,7 @@ fn a_person_speaks_in_a_conversation_and_is_told_when_it_is_over() {
 fn heap(agents: usize) -> (SimulatedRoom, Vec<AgentKey>) {
     let mut room = SimulatedRoom::new();
     let mut minds = room.app.world_mut().resource_mut::<AttentionSettings>();
-    (minds.heartbeat_least_secs, minds.heartbeat_most_secs) = (1.0e5, 1.0e5);
+    (minds.min_heartbeat_secs, minds.max_heartbeat_secs) = (1.0e5, 1.0e5);
     room.say(ConversationCommand::Switch { on: false });
     let agents = (0..agents).map(|index| room.agent(&format!("a{index}"), (7.0, -3.0), Behaviour::Stationary));
     let agents = agents.collect();

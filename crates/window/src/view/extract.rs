@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bevy::ecs::change_detection::{DetectChanges, Tick as ChangeTick};
 use bevy::ecs::prelude::*;
 use bevy::platform::collections::HashMap;
-use serde_json::Value;
 
 use super::agent_cache::AgentCache;
 use super::collaboration::CollaborationView;
@@ -33,7 +32,7 @@ use crate::schedule::SimClock;
 use crate::simulation::settings::ConversationSettings;
 use crate::simulation::{Conversations, conversations_enabled, relationships};
 use crate::tools::document_runtime::{DocumentRunner, DocumentSettings};
-use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState, WorkspaceTrust};
+use crate::workspace::{KnownFiles, Problems, RoomStart, SceneState, SettingsSections, WorkspaceTrust};
 
 /// State that the UI keeps between frames of one room.
 #[derive(Default)]
@@ -264,25 +263,21 @@ fn settings_view(world: &World) -> SettingsView {
         model: gateway.model.clone(),
         provider_override: questions.persons_override().map(str::to_owned),
         budget: world.resource::<BudgetSettings>().clone(),
-        max_concurrent: gateway.max_concurrent,
+        max_concurrent_requests: gateway.max_concurrent_requests,
         conversations_at_once: world.resource::<ConversationSettings>().max_concurrent_conversations,
         document_runner: DocumentRunner::new(
             world.get_resource::<DocumentSettings>().unwrap_or(&DocumentSettings::default()),
             world.get_resource::<GatewayEnvironment>().map(|environment| &environment.0),
         ),
         outside: questions.ledger().outside(),
-        of_scene: world.get_resource::<SceneState>().map(settings_of_scene).unwrap_or_default(),
+        of_scene: settings_of_scene(world),
     }
 }
 
-/// The settings that a scene overrides, as `section.key` or as a bare key.
-fn settings_of_scene(scene: &SceneState) -> Vec<String> {
-    let settings = scene.doc.settings.iter();
-    let made = settings.flat_map(|(name, value)| match value {
-        Value::Object(keys) => keys.keys().map(|key| format!("{name}.{key}")).collect(),
-        _ => vec![name.clone()],
-    });
-    made.collect()
+/// The settings that the scene overrides, as `section.key`.
+fn settings_of_scene(world: &World) -> Vec<String> {
+    let (scene, sections) = (world.get_resource::<SceneState>(), world.get_resource::<SettingsSections>());
+    scene.zip(sections).map_or_else(Vec::new, |(scene, sections)| sections.names_in_scene(&scene.doc.settings))
 }
 
 fn talks(world: &World) -> Vec<TalkView> {
@@ -354,6 +349,7 @@ fn stem(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use bevy::math::Vec2;
+    use serde_json::Value;
 
     use super::*;
     use crate::workspace::starter;

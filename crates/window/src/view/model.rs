@@ -108,7 +108,7 @@ pub struct SettingsView {
     /// The budget caps.
     pub budget: BudgetSettings,
     /// Maximum number of concurrent requests per provider.
-    pub max_concurrent: u32,
+    pub max_concurrent_requests: u32,
     /// Maximum number of concurrent conversations.
     pub conversations_at_once: usize,
     /// The program that runs the tools that agents define in documents.

@@ -80,9 +80,9 @@ impl SessionsAccess<'_, '_> {
         }
         let own = self.kernel.activation(order.key.activation).map(|one| one.thread);
         let hops = own.and_then(|own| self.hops.sessions.get(&own)).copied().unwrap_or(0);
-        if hops >= settings.message_hops_at_most {
+        if hops >= settings.max_message_hops {
             return Err(format!(
-                "you and others have answered each other {hops} times in a row (tasks.message_hops_at_most); conclude \
+                "you and others have answered each other {hops} times in a row (tasks.max_message_hops); conclude \
                  now"
             ));
         }

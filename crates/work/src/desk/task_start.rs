@@ -213,7 +213,7 @@ impl TaskContext<'_, '_> {
         }
         let names = self.names();
         let agent_of = |name: &str| names.get(&name.to_lowercase()).cloned();
-        let at_once = self.settings.at_once as usize;
+        let at_once = self.settings.max_concurrent_tasks as usize;
         for assignment in self.assignments.take_due(self.tasks.texts(), &agent_of, at_once) {
             let mut fields = BTreeMap::from([(STATUS_KEY.to_owned(), WORKING.to_owned())]);
             fields.extend(self.date.stamp(&self.clock).map(|now| ("assigned".to_owned(), now)));

@@ -1,6 +1,5 @@
 //! The section `gate` of `settings.yaml`: the rules of the workspace for allowing, denying, or requiring approval.
 
-use bevy::ecs::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -71,55 +70,58 @@ pub enum VerdictSource {
     },
 }
 
-/// The workspace's policy. By default, everything runs without asking, and a person can stop it at any time.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GatePolicy {
-    /// Reading, listing and searching files.
-    pub file_read: Rule,
-    /// Writing a file, whole or in part.
-    pub file_write: Rule,
-    /// Deleting a file; its versions are kept.
-    pub file_delete: Rule,
-    /// Renaming or moving a file.
-    pub file_rename: Rule,
-    /// Writing an agent's file within the writer's own authority; more than that is always asked.
-    pub profile_write: Rule,
-    /// Starting another agent.
-    pub spawn: Rule,
-    /// Sending a message to the agent that started this one.
-    pub signal: Rule,
-    /// Globs of paths where writing, deleting and renaming need approval.
-    pub ask: Vec<String>,
-    /// Globs of paths where agents never write, delete or rename anything.
-    pub deny: Vec<String>,
-    /// Permanent permissions of agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with the targets
-    /// that need no approval. They do not override a denial, or an approval that is required each time.
-    pub allow: BTreeMap<String, Vec<String>>,
-    /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only): allow`,
-    /// the last for tools that their servers describe as read-only (or destructive). The most specific rule applies.
-    pub mcp: BTreeMap<String, Rule>,
-    /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
-    /// here, anything unknown or outside the workspace needs approval.
-    pub touches: BTreeMap<String, Rule>,
-    /// The minimum verdict on all changes, because a part of the settings could not be understood.
-    #[serde(skip)]
-    strictness: Strictness,
-    /// Whether the settings cannot be read, so that they may restrict anything.
-    #[serde(skip)]
-    is_unread: bool,
-    /// Whether the person has not trusted the workspace.
-    #[serde(skip)]
-    pub(super) is_restricted: bool,
-    /// Whether the rules for commands cannot be read, so that they may forbid any command.
-    #[serde(skip)]
-    pub(super) are_command_rules_unread: bool,
-    /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
-    #[serde(skip)]
-    pub(super) server_paths: BTreeSet<String>,
-    /// The files that commands would run which a rule allows. Writing there would change what is allowed.
-    #[serde(skip)]
-    pub(super) command_files: BTreeSet<String>,
+settings! {
+    /// The workspace's policy. By default, everything runs without asking, and a person can stop it at any time.
+    pub struct GatePolicy {
+        /// Reading, listing and searching files.
+        pub file_read: Rule = Rule("allow".to_owned());
+        /// Writing a file, whole or in part.
+        pub file_write: Rule = Rule("allow".to_owned());
+        /// Deleting a file; its versions are kept.
+        pub file_delete: Rule = Rule("allow".to_owned());
+        /// Renaming or moving a file.
+        pub file_rename: Rule = Rule("allow".to_owned());
+        /// Writing an agent's file within the writer's own authority; more than that is always asked.
+        pub profile_write: Rule = Rule("allow".to_owned());
+        /// Starting another agent.
+        pub spawn: Rule = Rule("allow".to_owned());
+        /// Sending a message to the agent that started this one.
+        pub signal: Rule = Rule("allow".to_owned());
+        /// Globs of paths where writing, deleting and renaming need approval.
+        pub ask: Vec<String> = Vec::new();
+        /// Globs of paths where agents never write, delete or rename anything.
+        pub deny: Vec<String> = Vec::new();
+        /// Permanent permissions of agents, by profile id: `lead: ["vfs_write(artifacts/**)"]`, a tool with the targets
+        /// that need no approval. They do not override a denial, or an approval that is required each time.
+        pub allow: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        /// Rules for calls of MCP servers, such as `mcp:git:*: allow`, `mcp:git:push: ask` or `mcp:*:*(read-only):
+        /// allow`, the last for tools that their servers describe as read-only (or destructive). The most specific rule
+        /// applies.
+        pub mcp: BTreeMap<String, Rule> = BTreeMap::new();
+        /// Rules for further kinds of touch by name, such as `net.fetch: allow` or `process.run: deny`. Without a rule
+        /// here, anything unknown or outside the workspace needs approval.
+        pub touches: BTreeMap<String, Rule> = BTreeMap::new();
+    }
+    with {
+        /// The minimum verdict on all changes, because a part of the settings could not be understood.
+        #[serde(skip)]
+        strictness: Strictness = Strictness::Unchanged;
+        /// Whether the settings cannot be read, so that they may restrict anything.
+        #[serde(skip)]
+        is_unread: bool = false;
+        /// Whether the person has not trusted the workspace.
+        #[serde(skip)]
+        pub(super) is_restricted: bool = false;
+        /// Whether the rules for commands cannot be read, so that they may forbid any command.
+        #[serde(skip)]
+        pub(super) are_command_rules_unread: bool = false;
+        /// The paths in the command lines of MCP servers. Writing there would change the program that is run.
+        #[serde(skip)]
+        pub(super) server_paths: BTreeSet<String> = BTreeSet::new();
+        /// The files that commands would run which a rule allows. Writing there would change what is allowed.
+        #[serde(skip)]
+        pub(super) command_files: BTreeSet<String> = BTreeSet::new();
+    }
 }
 
 /// The effect on all changes of settings that could not be understood.
@@ -130,32 +132,6 @@ enum Strictness {
     Unchanged,
     /// Changes get at least this verdict.
     AtLeast(Verdict),
-}
-
-impl Default for GatePolicy {
-    fn default() -> Self {
-        let allow = || Rule("allow".to_owned());
-        Self {
-            file_read: allow(),
-            file_write: allow(),
-            file_delete: allow(),
-            file_rename: allow(),
-            profile_write: allow(),
-            spawn: allow(),
-            signal: allow(),
-            ask: Vec::new(),
-            deny: Vec::new(),
-            allow: BTreeMap::new(),
-            mcp: BTreeMap::new(),
-            touches: BTreeMap::new(),
-            strictness: Strictness::Unchanged,
-            is_unread: false,
-            is_restricted: false,
-            are_command_rules_unread: false,
-            server_paths: BTreeSet::new(),
-            command_files: BTreeSet::new(),
-        }
-    }
 }
 
 impl SettingsSection for GatePolicy {

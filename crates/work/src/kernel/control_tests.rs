@@ -50,7 +50,7 @@ fn a_cap_of_an_agent_or_activation_ends_only_that_work() {
 fn an_hourly_cap_delays_work_until_it_allows_more() {
     for scope in [CapScope::Hour, CapScope::AgentHour] {
         let mut bench = Bench::new();
-        bench.settings.concurrency = 1;
+        bench.settings.max_concurrent_activations = 1;
         let (key, other) = (bench.start("ada", "x"), bench.start("ben", "x"));
         bench.now = 1_799;
         bench.fail(key, over(scope, Some(CapWait { minutes: 2, is_outside: false })));

@@ -293,12 +293,12 @@ impl Kernel {
 
     /// The number of activations that may run at the same time.
     pub fn concurrency(&self, settings: &KernelSettings) -> u32 {
-        self.concurrency.unwrap_or(settings.concurrency).max(1)
+        self.concurrency.unwrap_or(settings.max_concurrent_activations).max(1)
     }
 
     /// The maximum depth to which agents may start agents.
     pub fn depth_at_most(&self, settings: &KernelSettings) -> u32 {
-        self.depth_at_most.unwrap_or(settings.depth_at_most)
+        self.depth_at_most.unwrap_or(settings.max_depth)
     }
 
     /// Queues work that a person requested, as a run of its own.

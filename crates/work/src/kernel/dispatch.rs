@@ -103,7 +103,7 @@ impl RoomAccess<'_, '_> {
             }
         };
         let sends_images = messages.iter().any(|message| !message.images.is_empty());
-        let most = self.settings.session_chars_at_most;
+        let most = self.settings.max_session_chars;
         let room = SessionRoom {
             chars_at_most: one.session_chars_at_most.map_or(most, |shorter| shorter.min(most)),
             window_tokens: self.gateway.window_tokens(self.request_queue.provider_override(), wanted),

@@ -193,9 +193,9 @@ fn delegation_in_cycles_too_deep_too_often_or_twice_is_refused() {
         Err(Refusal::Loop { agent: "ada".into() }),
         "exactly this was handed over before"
     );
-    bench.settings.depth_at_most = 2;
+    bench.settings.max_depth = 2;
     assert_eq!(bench.hand_over(bea, "cy", "five", &Terms::default()), Err(Refusal::Depth { most: 2 }));
-    bench.settings.fan_out_at_most = 2;
+    bench.settings.max_fan_out = 2;
     bench.hand_over(boss, "dan", "six", &Terms::default()).expect("it should be permitted");
     assert_eq!(bench.hand_over(boss, "eva", "seven", &Terms::default()), Err(Refusal::FanOut { most: 2 }));
 }
@@ -218,7 +218,7 @@ fn the_delegating_agent_is_notified_when_a_person_stops_the_task() {
 #[test]
 fn urgent_delegated_tasks_get_a_slot_first() {
     let mut bench = Bench::new();
-    bench.settings.concurrency = 1;
+    bench.settings.max_concurrent_activations = 1;
     let boss = bench.start("boss", "Plan");
     let low =
         bench.hand_over(boss, "ada", "one", &Terms { haste: TaskPriority::Low, ..Terms::default() }).expect("it may");

@@ -431,7 +431,7 @@ impl World {
         for one in kernel.activations() {
             let thread = kernel.thread(one.thread).expect("every piece of work belongs to a thread");
             assert_eq!(thread.live, Some(one.key), "and is the one that it waits for");
-            assert!(thread.depth <= self.settings.depth_at_most && thread.children <= self.settings.fan_out_at_most);
+            assert!(thread.depth <= self.settings.max_depth && thread.children <= self.settings.max_fan_out);
             if one.has_begun() {
                 assert!(agents.insert(&one.agent), "an agent does one thing at a time");
             }
@@ -502,7 +502,7 @@ proptest! {
             let going_on = world.is.kernel.slots_in_use();
             // A lowered limit does not stop running work; otherwise the limit holds.
             if !acts.iter().any(|act| matches!(act, Act::Concurrency(_))) {
-                prop_assert!(going_on <= world.settings.concurrency as usize);
+                prop_assert!(going_on <= world.settings.max_concurrent_activations as usize);
             }
         }
     }

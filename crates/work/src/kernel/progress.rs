@@ -65,11 +65,11 @@ impl Kernel {
         }
         activation.strikes += 1;
         let strikes = activation.strikes;
-        if strikes >= settings.strikes_at_most {
+        if strikes >= settings.max_strikes {
             // Work that brings nothing new is reminded once, and stopped at its second step without progress.
             rule!("work-without-progress-is-stopped");
             let because = because.map(|because| format!(": {because}")).unwrap_or_default();
-            let why = format!("stopped after {strikes} steps without progress (kernel.strikes_at_most){because}");
+            let why = format!("stopped after {strikes} steps without progress (kernel.max_strikes){because}");
             let last = activation.messages.iter().rev().find(|one| one.role == Role::Assistant && !one.text.is_empty());
             let words = last.map_or_else(|| WAITS.to_owned(), |last| last.text.clone());
             let ending = match waits {
@@ -82,7 +82,7 @@ impl Kernel {
         let nudge = nudge.unwrap_or(if waits { NUDGE_TO_WAIT } else { NUDGE });
         activation.messages.push(PromptMessage::plain(Role::User, nudge));
         let because = because.map(|because| format!(": {because}")).unwrap_or_default();
-        let what = format!("a step without progress, {strikes} of {}{because}", settings.strikes_at_most);
+        let what = format!("a step without progress, {strikes} of {}{because}", settings.max_strikes);
         self.outgoing.push_back(KernelAction::Warn { activation: key, what });
     }
 }

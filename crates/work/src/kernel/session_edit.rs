@@ -174,7 +174,7 @@ fn closed(messages: Vec<(PromptMessage, Option<usize>)>) -> Vec<(PromptMessage, 
 impl Kernel {
     /// Decides what to do with the text of a session.
     pub fn check_session_edit(&self, edited: &EditedSession, settings: &KernelSettings) -> SessionEditTiming {
-        let is_full = self.activations.len() >= settings.activations_at_most as usize;
+        let is_full = self.activations.len() >= settings.max_activations as usize;
         let Some(key) = edited.thread else {
             let (begins, is_behind) = match &edited.ours {
                 None => (edited.session.begins(), false),

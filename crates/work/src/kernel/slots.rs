@@ -126,9 +126,9 @@ impl Kernel {
         }
         let Some(activation) = self.activations.get_mut(&key) else { return };
         let own = self.threads.get(&activation.thread).and_then(|thread| thread.terms.turns_at_most);
-        let (most, which) = match own.filter(|own| *own < settings.turns_at_most) {
+        let (most, which) = match own.filter(|own| *own < settings.max_turns) {
             Some(own) => (own, "max_turns of its step"),
-            None => (settings.turns_at_most, "kernel.turns_at_most"),
+            None => (settings.max_turns, "kernel.max_turns"),
         };
         match &mut activation.phase {
             Phase::Due if now >= activation.not_before => {

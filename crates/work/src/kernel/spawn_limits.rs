@@ -96,13 +96,13 @@ impl Kernel {
             rule!("starting-agents-has-a-depth-limit");
             return Err(Refusal::Depth { most });
         }
-        if thread.children >= settings.fan_out_at_most {
+        if thread.children >= settings.max_fan_out {
             // One agent starts only a limited number of others in a task.
             rule!("starting-agents-has-a-fan-out-limit");
-            return Err(Refusal::FanOut { most: settings.fan_out_at_most });
+            return Err(Refusal::FanOut { most: settings.max_fan_out });
         }
-        if self.activations.len() >= settings.activations_at_most as usize {
-            return Err(Refusal::TooMany { most: settings.activations_at_most });
+        if self.activations.len() >= settings.max_activations as usize {
+            return Err(Refusal::TooMany { most: settings.max_activations });
         }
         if self.asked.get(&thread.root).is_some_and(|asked| asked.contains(&request_hash(agent, task))) {
             // No agent is started twice with the same task in a run.
@@ -173,8 +173,8 @@ impl Kernel {
         let described = if described.is_empty() { described } else { format!("\n{described}") };
         let text = format!("Signal from {}: {message}{described}", thread.agent);
         let (is_running, is_kept) = (above.live.is_some(), above.live.is_none() && above.is_stopped);
-        if !is_running && !is_kept && self.activations.len() >= settings.activations_at_most as usize {
-            return Err(Refusal::TooMany { most: settings.activations_at_most });
+        if !is_running && !is_kept && self.activations.len() >= settings.max_activations as usize {
+            return Err(Refusal::TooMany { most: settings.max_activations });
         }
         // The same text about another piece of work is a different message.
         if !self.asked.entry(root).or_default().insert(request_hash(&agent, &format!("{} {text}", from.id()))) {

@@ -141,10 +141,10 @@ fn start_task(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, t
             return;
         }
     };
-    if kernel.activations().count() >= room.settings.activations_at_most as usize {
-        let most = room.settings.activations_at_most;
+    if kernel.activations().count() >= room.settings.max_activations as usize {
+        let most = room.settings.max_activations;
         let what = format!("the task for {} was rejected: {most} pieces of work are already waiting", task.agent);
-        let remedy = "wait until one is done, or raise kernel.activations_at_most";
+        let remedy = "wait until one is done, or raise kernel.max_activations";
         // The warning names no agent, so that it is shown to the person who gave the task.
         room.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy)));
         return;

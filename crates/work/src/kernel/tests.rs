@@ -275,7 +275,7 @@ fn pausing_takes_effect_between_tool_calls_and_loses_nothing() {
 #[test]
 fn killing_work_frees_its_slot_and_late_replies_are_ignored() {
     let mut bench = Bench::new();
-    bench.settings.concurrency = 1;
+    bench.settings.max_concurrent_activations = 1;
     let key = bench.start("ada", "x");
     let next = bench.start("ben", "x");
     bench.say(key, "", &["a.md"]);
@@ -414,7 +414,7 @@ fn the_same_call_with_a_different_result_is_progress() {
 #[test]
 fn results_left_out_of_a_long_session_can_be_read_again() {
     let mut bench = Bench::new();
-    bench.settings.session_chars_at_most = 4_000;
+    bench.settings.max_session_chars = 4_000;
     let key = bench.start("ada", "x");
     let long = "x".repeat(1_000);
     let paths: Vec<String> = (0..8).map(|at| format!("{at}.md")).collect();
@@ -461,7 +461,7 @@ fn transient_failures_are_retried_and_permanent_ones_end_only_their_own_work() {
 #[test]
 fn work_waiting_for_a_person_releases_its_slot() {
     let mut bench = Bench::new();
-    bench.settings.concurrency = 1;
+    bench.settings.max_concurrent_activations = 1;
     let key = bench.start("ada", "x");
     let other = bench.start("ben", "x");
     bench.say(key, "", &["a.md", "b.md"]);
@@ -497,7 +497,7 @@ fn work_fails_if_its_agent_never_joins_the_room() {
 fn work_ends_at_the_turn_limit() {
     checks_rule!("work-has-a-turn-limit");
     let mut bench = Bench::new();
-    bench.settings.turns_at_most = 2;
+    bench.settings.max_turns = 2;
     let key = bench.start("ada", "x");
     for path in ["a.md", "b.md"] {
         bench.say(key, "", &[path]);

@@ -100,7 +100,7 @@ fn a_command_that_each_run_of_the_program_interrupts_can_be_retried_in_the_next(
 #[test]
 fn a_call_whose_result_was_left_out_can_be_repeated_a_few_times() {
     let mut bench = Bench::new();
-    bench.settings.session_chars_at_most = 4_000;
+    bench.settings.max_session_chars = 4_000;
     let key = bench.start("ada", "x");
     let long = "word ".repeat(1_500);
     let mut steps = 0;
@@ -236,7 +236,7 @@ fn a_reply_that_the_filter_blocked_is_no_result_and_a_person_is_told_what_came_o
         while !is_over(&bench, key) {
             reply(&mut bench, key, WorkReply { text: text.into(), was_filtered: true, ..WorkReply::default() });
             times += 1;
-            assert!(times <= bench.settings.strikes_at_most, "it is never given up");
+            assert!(times <= bench.settings.max_strikes, "it is never given up");
         }
         let Ending::Aborted { why, by_person: false } = bench.ending(key) else { panic!("{:?}", bench.ending(key)) };
         assert!(why.contains("without progress") && why.ends_with(expected), "{why}");

@@ -103,10 +103,10 @@ impl Kernel {
     fn replied_in_part(&mut self, key: ActivationKey, reply: WorkReply, tokens: u32, settings: &KernelSettings) {
         let Some(activation) = self.activations.get_mut(&key) else { return };
         activation.phase = Phase::Due;
-        if activation.cuts > settings.cut_replies_at_most {
+        if activation.cuts > settings.max_cut_replies {
             let why = format!(
                 "stopped after {} replies in a row that were cut off at the limit of {tokens} tokens \
-                 (mind.max_work_output_tokens, kernel.cut_replies_at_most)",
+                 (mind.max_work_output_tokens, kernel.max_cut_replies)",
                 activation.cuts
             );
             self.end(key, Ending::Aborted { why, by_person: false });
@@ -168,8 +168,9 @@ impl Kernel {
                     self.outgoing.push_back(KernelAction::Warn { activation: key, what });
                 }
             }
-            NoReply::Passing { why } if activation.failures < settings.retries_at_most => {
-                activation.not_before = now + ticks(backoff_secs(settings.retry_secs, activation.failures)).max(1);
+            NoReply::Passing { why } if activation.failures < settings.max_retries => {
+                activation.not_before =
+                    now + ticks(backoff_secs(settings.min_retry_delay_secs, activation.failures)).max(1);
                 activation.failures += 1;
                 self.outgoing
                     .push_back(KernelAction::Warn { activation: key, what: format!("{why}; it is tried again") });
@@ -310,7 +311,7 @@ impl Kernel {
             _ => None,
         };
         let most = match activation.sent_chars_at_most {
-            0 => settings.session_chars_at_most,
+            0 => settings.max_session_chars,
             sent => sent,
         };
         let mut is_progress = false;

@@ -56,7 +56,7 @@ impl Kernel {
         this: Option<ActivationKey>,
         settings: &KernelSettings,
     ) -> Option<ActivationKey> {
-        if self.has_work(agent) || self.activations().count() >= settings.activations_at_most as usize {
+        if self.has_work(agent) || self.activations().count() >= settings.max_activations as usize {
             return None;
         }
         let rests = |key: &ActivationKey| {

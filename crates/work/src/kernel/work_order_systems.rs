@@ -92,9 +92,9 @@ pub(super) fn apply_orders(
 
 fn begin(room: &mut RoomAccess, kernel: &mut Kernel, outbox: &mut Outbox, wanted: &WorkWanted) -> WorkAnswer {
     let refused = |why: String| WorkAnswer::Refused { order: wanted.order.clone(), why };
-    let most = room.settings.activations_at_most;
+    let most = room.settings.max_activations;
     if kernel.activations().count() >= most as usize {
-        return refused(format!("{most} pieces of work are already waiting (kernel.activations_at_most)"));
+        return refused(format!("{most} pieces of work are already waiting (kernel.max_activations)"));
     }
     let Some((agent, profile)) = room.worker(kernel, &wanted.agent) else {
         return refused(format!("no such agent or profile: {:?}", &*wanted.agent));

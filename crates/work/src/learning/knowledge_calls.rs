@@ -34,10 +34,10 @@ pub(super) fn recall(
     (now, settings, chars_at_most): (i64, &KnowledgeSettings, usize),
 ) -> String {
     let viewer = Viewer::Agent(agent.clone());
-    let found = files.known().recall(&viewer, about, now, settings.recalled_at_most, Filter::default());
+    let found = files.known().recall(&viewer, about, now, settings.max_recalled_memories, Filter::default());
     let is_near = |parts: &ScoreParts| {
-        let is_alike = parts.similarity.is_some_and(|similarity| similarity >= settings.similarity_at_least);
-        is_alike || parts.coverage >= settings.coverage_at_least
+        let is_alike = parts.similarity.is_some_and(|similarity| similarity >= settings.min_similarity);
+        is_alike || parts.coverage >= settings.min_coverage
     };
     let recalled: Vec<RecalledMemory> = found.iter().filter(|found| is_near(&found.parts)).map(recalled).collect();
     let mut reminder = Reminder { about: about.to_owned(), memories: recalled };

@@ -83,7 +83,7 @@ pub(super) fn queue_lessons(
         let conversation = &ended.conversation;
         let lines = lines_of(conversation, &room);
         let chars: usize = lines.iter().map(|line| line.text.chars().count()).sum();
-        if chars < room.settings.conversation_chars_at_least {
+        if chars < room.settings.min_conversation_chars {
             continue;
         }
         for agent in conversation.participants.iter().chain(&conversation.left) {

@@ -176,13 +176,13 @@ impl Blackboards {
         if value.is_null() && there.is_none() {
             return Err(WriteRefusal::Nothing { key });
         }
-        if !board.entries.contains_key(&key) && board.entries.len() >= settings.entries_at_most {
+        if !board.entries.contains_key(&key) && board.entries.len() >= settings.max_entries {
             // The oldest removed entry makes room.
             let gone = board.entries.iter().filter(|(_, entry)| entry.value().is_none());
             let oldest = gone.min_by_key(|(_, entry)| entry.now.tick).map(|(key, _)| key.clone());
             match oldest {
                 Some(gone) => board.entries.remove(&gone),
-                None => return Err(WriteRefusal::TooMany { most: settings.entries_at_most }),
+                None => return Err(WriteRefusal::TooMany { most: settings.max_entries }),
             };
         }
         let written = |version| EntryVersion { value, by, tick, version };
@@ -194,7 +194,7 @@ impl Blackboards {
                 let entry = place.into_mut();
                 let newer = written(entry.now.version + 1);
                 entry.before.push_back(std::mem::replace(&mut entry.now, newer));
-                let surplus = entry.before.len().saturating_sub(settings.history_at_most);
+                let surplus = entry.before.len().saturating_sub(settings.max_history);
                 entry.before.drain(..surplus);
                 entry.shared = shared.unwrap_or(entry.shared);
                 entry
@@ -220,7 +220,7 @@ impl Blackboards {
             self.0.iter().filter_map(|(run, board)| Some((board.ended?, *run))).collect();
         over.sort_unstable();
         // Blackboards that ended just now still have to be archived.
-        let surplus = over.len().saturating_sub(settings.ended_at_most.max(ended.len()));
+        let surplus = over.len().saturating_sub(settings.max_ended.max(ended.len()));
         for (_, run) in over.into_iter().take(surplus) {
             self.0.remove(&run);
         }

@@ -10,7 +10,7 @@ use super::*;
 const RUN: ActivationKey = ActivationKey::numbered(1);
 
 fn settings() -> BlackboardSettings {
-    BlackboardSettings { entries_at_most: 4, history_at_most: 3, ended_at_most: 2, kept_at_most: 3 }
+    BlackboardSettings { max_entries: 4, max_history: 3, max_ended: 2, max_kept: 3 }
 }
 
 fn change(key: &str, value: Value, only_if: Condition) -> Change {
@@ -117,7 +117,7 @@ proptest! {
                             model.entry(run).or_default().insert(key, *value);
                         }
                         Err(WriteRefusal::TooMany { .. }) => {
-                            prop_assert_eq!(model.get(&run).map_or(0, BTreeMap::len), settings.entries_at_most);
+                            prop_assert_eq!(model.get(&run).map_or(0, BTreeMap::len), settings.max_entries);
                         }
                         Err(_) => prop_assert!(!holds),
                     }
@@ -147,15 +147,15 @@ proptest! {
                     model.clear();
                 }
             }
-            prop_assert!(boards.iter().filter(|(_, board)| board.ended().is_some()).count() <= settings.ended_at_most.max(3));
+            prop_assert!(boards.iter().filter(|(_, board)| board.ended().is_some()).count() <= settings.max_ended.max(3));
             for (run, board) in boards.iter().filter(|(_, board)| board.ended().is_none()) {
                 let says: BTreeMap<String, u8> = board
                     .entries()
                     .filter_map(|(key, entry)| Some((key.to_owned(), entry.value()?.as_u64()? as u8)))
                     .collect();
                 prop_assert_eq!(says, model.get(&run.number()).cloned().unwrap_or_default());
-                prop_assert!(board.entries().len() <= settings.entries_at_most);
-                prop_assert!(board.entries().all(|(_, entry)| entry.before.len() <= settings.history_at_most));
+                prop_assert!(board.entries().len() <= settings.max_entries);
+                prop_assert!(board.entries().all(|(_, entry)| entry.before.len() <= settings.max_history));
             }
         }
     }

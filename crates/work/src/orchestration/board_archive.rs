@@ -80,7 +80,7 @@ pub(super) fn follow_file(
         None => theirs.clone(),
     };
     for entry in std::mem::take(&mut unkept.0) {
-        merged.insert(entry, settings.kept_at_most);
+        merged.insert(entry, settings.max_kept);
     }
     if merged != theirs {
         writes.write(write_of(&merged));
@@ -107,10 +107,10 @@ pub(super) fn archive_finished(
         for entry in boards.get(run).into_iter().flat_map(|board| shared_entries(run, board)) {
             if kept.is_broken {
                 unkept.0.push(entry);
-                let surplus = unkept.0.len().saturating_sub(settings.kept_at_most);
+                let surplus = unkept.0.len().saturating_sub(settings.max_kept);
                 dropped.extend(unkept.0.drain(..surplus).map(|entry| entry.key));
             } else {
-                dropped.extend(kept.entries.insert(entry, settings.kept_at_most));
+                dropped.extend(kept.entries.insert(entry, settings.max_kept));
                 is_changed = true;
             }
         }
@@ -120,8 +120,8 @@ pub(super) fn archive_finished(
     }
     if !dropped.is_empty() {
         let what =
-            format!("at most {} blackboard entries are kept; removed: {}", settings.kept_at_most, dropped.join(", "));
-        let remedy = "raise blackboard.kept_at_most in the settings, or remove unneeded entries; removed ones are in \
+            format!("at most {} blackboard entries are kept; removed: {}", settings.max_kept, dropped.join(", "));
+        let remedy = "raise blackboard.max_kept in the settings, or remove unneeded entries; removed ones are in \
             the versions of the file";
         let warning = Warning { place: Some(KEPT_BLACKBOARD.to_owned()), ..Warning::new(what).with_remedy(remedy) };
         log.write(EventDraft::of(&warning));
@@ -150,7 +150,7 @@ pub(super) fn apply_commands(
 ) {
     for command in commands.read() {
         let CollaborationCommand::WriteKept { key, now, was } = command else { continue };
-        let result = write_kept(&mut kept, (key, now.as_deref(), was.as_deref()), settings.kept_at_most);
+        let result = write_kept(&mut kept, (key, now.as_deref(), was.as_deref()), settings.max_kept);
         match result {
             Ok(()) => {
                 writes.write(write_of(&kept.entries));

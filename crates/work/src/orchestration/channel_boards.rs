@@ -111,7 +111,7 @@ pub(super) fn show(
         // Messages that have been dropped count as shown.
         (one.last, one.not_before) = (channel.message_count(), now + ticks(settings.board_secs));
         let Some(last) = channel.messages().next_back().filter(|_| elements.key(element).is_some()) else { continue };
-        let text = text_of(&one.channel, channel, settings.shown_on_board, name_of);
+        let text = text_of(&one.channel, channel, settings.max_shown_on_board, name_of);
         let (act, by, cause) = (TextAct::SetText { text }.into(), Author(last.by.clone()), Some(last.cause));
         edits.write(ElementEdit { element: element.clone(), act, by, cause });
     }

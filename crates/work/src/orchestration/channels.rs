@@ -191,7 +191,7 @@ impl Channel {
         while let Some(oldest) = self.messages.front().filter(|oldest| oldest.number < first_waiting) {
             let heard = usize::try_from(first_waiting - oldest.number).unwrap_or(usize::MAX);
             let is_needed = chars > 0 && !self.has_room(chars, settings);
-            if heard <= settings.history_at_most && !is_needed {
+            if heard <= settings.max_history && !is_needed {
                 break;
             }
             self.chars = self.chars.saturating_sub(oldest.text.chars().count());
@@ -200,7 +200,7 @@ impl Channel {
     }
 
     fn has_room(&self, chars: usize, settings: &ChannelSettings) -> bool {
-        self.messages.len() < settings.messages_at_most && self.chars.saturating_add(chars) <= settings.chars_at_most
+        self.messages.len() < settings.max_messages && self.chars.saturating_add(chars) <= settings.max_chars
     }
 
     /// The messages from this number on.
@@ -223,7 +223,7 @@ impl Channels {
     }
 
     fn make(&mut self, name: &str, settings: &ChannelSettings) -> Result<&mut Channel, ChannelRefusal> {
-        if !self.channels.contains_key(name) && self.channels.len() >= settings.channels_at_most {
+        if !self.channels.contains_key(name) && self.channels.len() >= settings.max_channels {
             // The channel without subscribers that has been idle longest is removed.
             let idle = self.channels.iter().filter(|(_, channel)| channel.subscribers.is_empty());
             let oldest = idle.min_by_key(|(_, channel)| channel.messages.back().map_or(0, |last| last.tick));
@@ -231,7 +231,7 @@ impl Channels {
                 Some(idle) => self.channels.remove(&idle),
                 None => {
                     let there = self.channels.keys().take(8).cloned().collect::<Vec<_>>().join(", ");
-                    return Err(ChannelRefusal::TooManyChannels { most: settings.channels_at_most, there });
+                    return Err(ChannelRefusal::TooManyChannels { most: settings.max_channels, there });
                 }
             };
         }
@@ -241,7 +241,7 @@ impl Channels {
     /// Publishes a message, creating the channel if needed; returns the number of the message.
     pub fn publish(&mut self, name: &str, new: NewMessage, settings: &ChannelSettings) -> Result<u64, ChannelRefusal> {
         let channel = self.make(name, settings)?;
-        if new.hops > settings.hops_at_most {
+        if new.hops > settings.max_hops {
             channel.bounced += 1;
             channel.goes_in_circles = true;
             return Err(ChannelRefusal::Loop { channel: name.to_owned(), hops: new.hops });
@@ -291,9 +291,9 @@ impl Channels {
             there.thread = thread.or(there.thread);
             return Ok(None);
         }
-        if channel.subscribers.len() >= settings.subscribers_at_most {
+        if channel.subscribers.len() >= settings.max_subscribers {
             return Err(ChannelRefusal::TooManySubscribers {
-                most: settings.subscribers_at_most,
+                most: settings.max_subscribers,
                 channel: name.to_owned(),
             });
         }
@@ -342,7 +342,7 @@ impl Channels {
 
     /// Delivers the messages that an agent receives in this turn, oldest first, up to the limit per turn.
     pub fn deliver(&mut self, agent: &str, settings: &ChannelSettings) -> Vec<Delivered> {
-        let mut remaining = settings.told_per_turn;
+        let mut remaining = settings.max_messages_per_turn;
         let mut all = Vec::new();
         for (name, channel) in &mut self.channels {
             let Some(next) = channel.subscribers.get(agent).map(|one| one.next).filter(|next| *next <= channel.said)

@@ -8,13 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn settings() -> ChannelSettings {
-    ChannelSettings {
-        messages_at_most: 8,
-        history_at_most: 3,
-        told_per_turn: 4,
-        channels_at_most: 3,
-        ..Default::default()
-    }
+    ChannelSettings { max_messages: 8, max_history: 3, max_messages_per_turn: 4, max_channels: 3, ..Default::default() }
 }
 
 fn message(by: &str, text: &str) -> NewMessage {
@@ -90,7 +84,7 @@ fn a_channel_without_subscribers_makes_room_and_one_with_subscribers_does_not() 
 fn message_loops_are_refused_until_another_message_is_sent() {
     let mut channels = Channels::default();
     listens(&mut channels, "news", "bea");
-    let most = settings().hops_at_most;
+    let most = settings().max_hops;
     let after = |hops| NewMessage { hops, ..message("ada", "far") };
     channels.publish("news", after(most), &settings()).expect("that often it may");
     assert_eq!(channels.calls("bea").len(), 1);
@@ -165,7 +159,7 @@ impl World {
                         let own = channels.get(&name).is_some_and(|channel| channel.oldest_waiting().is_some());
                         assert!(waits || own, "it is full of what somebody has still to hear");
                     }
-                    Err(_) => assert_eq!(before.len(), settings.channels_at_most),
+                    Err(_) => assert_eq!(before.len(), settings.max_channels),
                     Ok(_) => {
                         for ((of, to), expected) in &mut model.expected {
                             if *of == name && *to != by {
@@ -203,7 +197,7 @@ impl World {
                 let who = agent(who);
                 let delivered = channels.deliver(&who, &settings);
                 let count: usize = delivered.iter().map(|delivered| delivered.messages.len()).sum();
-                assert!(count <= settings.told_per_turn);
+                assert!(count <= settings.max_messages_per_turn);
                 for Delivered { channel, messages, left } in delivered {
                     let expected = model.expected.get_mut(&(channel, who.clone())).expect("it listens");
                     let told: Vec<String> = messages.iter().map(|message| message.text.to_string()).collect();
@@ -226,9 +220,9 @@ impl World {
     fn check(&self) {
         let settings = settings();
         let (channels, model) = &self.is;
-        assert!(channels.iter().count() <= settings.channels_at_most);
+        assert!(channels.iter().count() <= settings.max_channels);
         for (name, channel) in channels.iter() {
-            assert!(channel.messages.len() <= settings.messages_at_most, "{name}");
+            assert!(channel.messages.len() <= settings.max_messages, "{name}");
             let chars: usize = channel.messages().map(|message| message.text.chars().count()).sum();
             assert_eq!(chars, channel.chars);
             let numbers: Vec<u64> = channel.messages().map(|message| message.number).collect();

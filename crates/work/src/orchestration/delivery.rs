@@ -49,7 +49,7 @@ pub(super) fn deliver(
         let hops = calls.iter().map(|(_, message)| message.hops).max().unwrap_or_default();
         let session = channels.session_of(channel, &agent);
         // Work that begins in this tick may have taken the last free slot.
-        let has_room = kernel.activations().count() + woken.len() < work_settings.activations_at_most as usize;
+        let has_room = kernel.activations().count() + woken.len() < work_settings.max_activations as usize;
         let thread = kernel.may_be_woken(&agent, session, &work_settings).filter(|_| has_room);
         if let Some(thread) = thread {
             channels.note_hops(thread, hops + 1);

@@ -240,7 +240,7 @@ impl CollaborationContext<'_> {
         let what = format!(
             "agents answered each other in channel {channel} {hops} times in a row; the next message is rejected"
         );
-        let remedy = "write in the channel to let them continue, or raise channels.hops_at_most in the settings";
+        let remedy = "write in the channel to let them continue, or raise channels.max_hops in the settings";
         // Without an agent, so that the person is notified.
         self.log.write(EventDraft::of(&Warning::new(what).with_remedy(remedy)).cause(initiator.cause));
     }

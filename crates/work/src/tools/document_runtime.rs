@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineLimits, ExternalRuntime, RUNNER_FILE, RunningCall, ToolCall};
@@ -19,12 +18,13 @@ const LIMITS: Limits = Limits { memory_bytes: 4 << 30, processes: 64, file_bytes
 /// How long code may wait in total; most of it may be waiting for a person's answer.
 const A_PERSON_ANSWERS_WITHIN: Duration = Duration::from_secs(60 * 60);
 
-/// The runtime of the tools that agents' documents define.
-#[derive(Resource, Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct DocumentSettings {
-    /// `built_in`, or `node`, `bun` or `deno`: a runtime on this computer, which is started for each call.
-    pub runtime: Runtime,
+settings! {
+    /// The runtime of the tools that agents' documents define.
+    #[derive(Copy, Eq)]
+    pub struct DocumentSettings {
+        /// `built_in`, or `node`, `bun` or `deno`: a runtime on this computer, which is started for each call.
+        pub runtime: Runtime = Runtime::BuiltIn;
+    }
 }
 
 /// The runtime of code.

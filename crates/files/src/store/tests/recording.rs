@@ -105,7 +105,7 @@ fn runs_are_listed_newest_first_with_all_properties() {
 fn the_newest_snapshots_of_each_scene_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let mut store = store(dir.path());
-    assert!(store.set_limits(HistoryLimits { snapshots_kept: 2, ..HistoryLimits::default() }));
+    assert!(store.set_limits(HistoryLimits { max_snapshots: 2, ..HistoryLimits::default() }));
     store.start_run(run_start("r-1", 1, 0)).unwrap();
     assert!(store.save_snapshot(move || Ok(Snapshot { scene: "attic".into(), ..snapshot("r-1", 0, 1) })));
     for n in 1..=5 {

@@ -9,11 +9,11 @@ use crate::store::{Durability, FileVersions, ReopenFrom, VersionDraft};
 
 fn limits() -> HistoryLimits {
     HistoryLimits {
-        events_kept: 10,
-        inputs_kept: 10,
-        replayable_runs: 2,
-        hashes_kept: 3,
-        versions_kept: 4,
+        max_events: 10,
+        max_inputs: 10,
+        max_replayable_runs: 2,
+        max_hashes: 3,
+        max_versions: 4,
         ..HistoryLimits::default()
     }
 }

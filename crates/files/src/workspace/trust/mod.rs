@@ -38,13 +38,16 @@ pub struct Widening {
     /// Whether the program asks for a permission of its own before this has any effect, as for MCP servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_asked_elsewhere: bool,
+    /// Former names of the setting: what was trusted under one of them stays trusted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former_keys: Vec<String>,
 }
 
 impl Widening {
     /// Creates a widening.
     pub fn new(place: &str, key: impl Into<String>, value: impl Into<String>, sentence: impl Into<String>) -> Self {
         let (key, value, sentence) = (key.into(), value.into(), sentence.into());
-        Self { place: place.to_owned(), key, value, sentence, is_asked_elsewhere: false }
+        Self { place: place.to_owned(), key, value, sentence, is_asked_elsewhere: false, former_keys: Vec::new() }
     }
 
     /// Creates the widening of something that would start by itself; `value` says when, or names the code.
@@ -59,8 +62,12 @@ impl Widening {
 
     /// A cryptographic hash of the place, the key and the value.
     pub fn hash(&self) -> String {
+        self.hash_with_key(&self.key)
+    }
+
+    fn hash_with_key(&self, key: &str) -> String {
         let mut hasher = blake3::Hasher::new();
-        for part in [&self.place, &self.key, &self.value] {
+        for part in [self.place.as_str(), key, &self.value] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
@@ -102,7 +109,8 @@ impl WorkspaceTrust {
             Self::Parts { parts } => {
                 // What a file wants to be allowed has no effect until you have seen exactly this.
                 rule!("trust-is-for-exactly-what-was-seen");
-                widening.is_asked_elsewhere || parts.contains(&widening.hash())
+                let mut keys = std::iter::once(&widening.key).chain(&widening.former_keys);
+                widening.is_asked_elsewhere || keys.any(|key| parts.contains(&widening.hash_with_key(key)))
             }
             Self::Nothing => widening.is_asked_elsewhere,
         }

@@ -50,14 +50,14 @@ pub const SETTINGS: &[Section] = &[
     (
         "attention",
         &[
-            (&["heartbeat_least_secs", "heartbeat_most_secs", "heartbeat_lasts_secs"], Widens::Never, ""),
+            (&["min_heartbeat_secs", "max_heartbeat_secs", "heartbeat_lasts_secs"], Widens::Never, ""),
             (&["heartbeat_units", "seek_secs", "seek_units", "seek_again_secs", "collect_secs"], Widens::Never, ""),
-            (&["hops_at_most", "queue_at_most", "reaction_units", "reaction_secs"], Widens::Never, ""),
+            (&["max_hops", "max_queued_actions", "reaction_units", "reaction_secs"], Widens::Never, ""),
             (&["reaction_pause_secs", "tell_units", "tell_patience_secs", "place_patience_secs"], Widens::Never, ""),
-            (&["error_secs", "retry_least_secs", "retry_most_secs", "retries_at_most"], Widens::Never, ""),
+            (&["error_secs", "min_retry_delay_secs", "max_retry_delay_secs", "max_retries"], Widens::Never, ""),
         ],
     ),
-    ("blackboard", &[(&["entries_at_most", "history_at_most", "ended_at_most", "kept_at_most"], Widens::Never, "")]),
+    ("blackboard", &[(&["max_entries", "max_history", "max_ended", "max_kept"], Widens::Never, "")]),
     (
         "budget",
         &[
@@ -74,24 +74,32 @@ pub const SETTINGS: &[Section] = &[
     (
         "channels",
         &[
-            (&["channels_at_most", "subscribers_at_most", "messages_at_most", "chars_at_most"], Widens::Never, ""),
-            (&["history_at_most", "told_per_turn", "hops_at_most", "shown_on_board", "board_secs"], Widens::Never, ""),
+            (&["max_channels", "max_subscribers", "max_messages", "max_chars"], Widens::Never, ""),
+            (
+                &["max_history", "max_messages_per_turn", "max_hops", "max_shown_on_board", "board_secs"],
+                Widens::Never,
+                "",
+            ),
         ],
     ),
     (
         "commands",
         &[
             (&["network"], Widens::WhenTrue, "gives commands the network"),
-            (&["timeout_secs", "timeout_secs_at_most", "memory_mb"], Widens::WhenHigher, HIGHER),
-            (&["file_mb_at_most", "processes_at_most"], Widens::WhenHigher, HIGHER),
-            (&["output_chars_at_most"], Widens::Never, ""),
+            (&["timeout_secs", "max_timeout_secs", "max_memory_mib"], Widens::WhenHigher, HIGHER),
+            (&["max_file_mib", "max_processes"], Widens::WhenHigher, HIGHER),
+            (&["max_output_chars"], Widens::Never, ""),
         ],
     ),
     (
         "conversations",
         &[
-            (&["enabled", "max_concurrent_conversations", "waiting_at_most", "task_turns"], Widens::Never, ""),
-            (&["other_turns", "banter_per_hour", "banter_saved_up", "news_secs", "pair_secs"], Widens::Never, ""),
+            (
+                &["enabled", "max_concurrent_conversations", "max_waiting_conversations", "task_turns"],
+                Widens::Never,
+                "",
+            ),
+            (&["other_turns", "banter_per_hour", "max_banter_saved_up", "news_secs", "pair_secs"], Widens::Never, ""),
             (&["check_secs", "reach_units", "cooldown_secs", "gather_secs", "held_secs"], Widens::Never, ""),
             (&["history_utterances", "history_pairs"], Widens::Never, ""),
         ],
@@ -100,17 +108,25 @@ pub const SETTINGS: &[Section] = &[
     (
         "elements",
         &[
-            (&["pins_per_board", "pins_per_author", "pin_removed_at_net", "pin_flagged_at_net"], Widens::Never, ""),
-            (&["pin_chars", "comments_per_pin", "mail_per_box", "closed_mail_per_box"], Widens::Never, ""),
-            (&["sent_per_box", "mail_chars", "text_chars"], Widens::Never, ""),
+            (
+                &["max_pins_per_board", "max_pins_per_author", "pin_removed_at_net", "pin_flagged_at_net"],
+                Widens::Never,
+                "",
+            ),
+            (
+                &["max_pin_chars", "max_comments_per_pin", "max_mail_per_box", "max_closed_mail_per_box"],
+                Widens::Never,
+                "",
+            ),
+            (&["max_sent_per_box", "max_mail_chars", "max_text_chars"], Widens::Never, ""),
         ],
     ),
     (
         "files",
         &[
-            (&["file_kib_at_most", "count_at_most", "total_mib_at_most", "sessions_at_most"], Widens::Never, ""),
-            (&["versions_kept", "save_version_secs", "listed_at_most", "matches_at_most"], Widens::Never, ""),
-            (&["line_chars_at_most", "memory_mib_at_most"], Widens::Never, ""),
+            (&["max_file_mib", "max_files", "max_total_mib", "max_sessions"], Widens::Never, ""),
+            (&["max_versions", "save_version_secs", "max_listed_files", "max_matches"], Widens::Never, ""),
+            (&["max_line_chars", "max_memory_mib"], Widens::Never, ""),
         ],
     ),
     (
@@ -129,41 +145,41 @@ pub const SETTINGS: &[Section] = &[
             (&["provider", "model"], Widens::Always, "names the model that is called, with your key where it has one"),
             (&["models"], Widens::Entries, "names a model that is called, with your key where it has one"),
             (&["base_urls"], Widens::Entries, "sends what agents read and write to this address"),
-            (&["context_tokens", "images", "max_concurrent", "connect_timeout_secs"], Widens::Never, ""),
-            (&["stall_timeout_secs", "total_timeout_secs", "attempts"], Widens::Never, ""),
-            (&["retry_first_delay_secs", "retry_longest_delay_secs", "retry_total_delay_secs"], Widens::Never, ""),
+            (&["context_tokens", "images", "max_concurrent_requests", "connect_timeout_secs"], Widens::Never, ""),
+            (&["stall_timeout_secs", "total_timeout_secs", "max_attempts"], Widens::Never, ""),
+            (&["min_retry_delay_secs", "max_retry_delay_secs", "max_total_retry_delay_secs"], Widens::Never, ""),
         ],
     ),
     (
         "history",
         &[
-            (&["events_kept", "inputs_kept", "replayable_runs", "hashes_kept", "versions_kept"], Widens::Never, ""),
-            (&["snapshot_secs", "snapshots_kept", "snapshots_mb_at_most"], Widens::Never, ""),
+            (&["max_events", "max_inputs", "max_replayable_runs", "max_hashes", "max_versions"], Widens::Never, ""),
+            (&["snapshot_secs", "max_snapshots", "max_snapshots_mib"], Widens::Never, ""),
         ],
     ),
-    ("inbox", &[(&["to", "at_once"], Widens::Never, "")]),
+    ("inbox", &[(&["to", "max_concurrent_messages"], Widens::Never, "")]),
     (
         "kernel",
         &[
-            (&["concurrency", "depth_at_most", "fan_out_at_most", "turns_at_most"], Widens::Never, ""),
-            (&["strikes_at_most", "cut_replies_at_most", "activations_at_most"], Widens::Never, ""),
-            (&["retries_at_most", "retry_secs", "rate_limit_secs"], Widens::Never, ""),
-            (&["session_chars_at_most", "session_write_secs"], Widens::Never, ""),
+            (&["max_concurrent_activations", "max_depth", "max_fan_out", "max_turns"], Widens::Never, ""),
+            (&["max_strikes", "max_cut_replies", "max_activations"], Widens::Never, ""),
+            (&["max_retries", "min_retry_delay_secs", "rate_limit_secs"], Widens::Never, ""),
+            (&["max_session_chars", "session_write_secs"], Widens::Never, ""),
         ],
     ),
     (
         "knowledge",
         &[
             (&["embedder"], Widens::Always, "sends every memory and every search to this embedding model"),
-            (&["recalled_at_most", "similarity_at_least", "coverage_at_least"], Widens::Never, ""),
-            (&["learns_from_work", "learns_from_conversations", "conversation_chars_at_least"], Widens::Never, ""),
+            (&["max_recalled_memories", "min_similarity", "min_coverage"], Widens::Never, ""),
+            (&["learns_from_work", "learns_from_conversations", "min_conversation_chars"], Widens::Never, ""),
         ],
     ),
     (
         "mcp",
         &[
             (&["connect_timeout_secs", "call_timeout_secs", "call_total_timeout_secs"], Widens::Never, ""),
-            (&["idle_secs", "tools_at_most", "result_chars_at_most", "samples_at_most"], Widens::Never, ""),
+            (&["idle_secs", "max_tools", "max_result_chars", "max_samples"], Widens::Never, ""),
             (&["confined"], Widens::Never, ""),
         ],
     ),
@@ -171,9 +187,9 @@ pub const SETTINGS: &[Section] = &[
     (
         "memory",
         &[
-            (&["notes_at_most", "note_chars_at_most", "interactions_at_most"], Widens::Never, ""),
-            (&["summary_tokens_at_most", "environment_chars_at_most", "kept_pins_at_most"], Widens::Never, ""),
-            (&["archived_agents_at_most"], Widens::Never, ""),
+            (&["max_notes", "max_note_chars", "max_interactions"], Widens::Never, ""),
+            (&["max_summary_tokens", "max_environment_chars", "max_kept_pins"], Widens::Never, ""),
+            (&["max_archived_agents"], Widens::Never, ""),
         ],
     ),
     (
@@ -181,21 +197,21 @@ pub const SETTINGS: &[Section] = &[
         &[
             (&["max_prompt_chars", "max_output_tokens", "max_work_output_tokens", "person"], Widens::Never, ""),
             (&["compact_after_turns", "compact_above_tokens", "compaction_keeps_messages"], Widens::Never, ""),
-            (&["compaction_retry_secs", "compaction_retry_at_most_secs"], Widens::Never, ""),
-            (&["compaction_retries_at_most", "session_messages_at_most"], Widens::Never, ""),
-            (&["session_message_chars_at_most", "feedback_at_most", "intents_at_most"], Widens::Never, ""),
-            (&["pending_per_agent_at_most", "gather_secs", "near_units", "at_units"], Widens::Never, ""),
-            (&["near_at_most", "acts"], Widens::Never, ""),
+            (&["min_compaction_retry_delay_secs", "max_compaction_retry_delay_secs"], Widens::Never, ""),
+            (&["max_compaction_retries", "max_session_messages"], Widens::Never, ""),
+            (&["max_session_message_chars", "max_feedback", "max_intents"], Widens::Never, ""),
+            (&["max_pending_per_agent", "gather_secs", "near_units", "at_units"], Widens::Never, ""),
+            (&["max_near", "acts"], Widens::Never, ""),
         ],
     ),
     (
         "movement",
         &[
             (&["speed_units", "stroll_secs", "arrive_units", "toward_others", "sight_units"], Widens::Never, ""),
-            (&["beside_units", "stroll_least_units", "stroll_most_units", "patrol_units"], Widens::Never, ""),
+            (&["beside_units", "min_stroll_units", "max_stroll_units", "patrol_units"], Widens::Never, ""),
             (&["patrol_lap_secs", "body_units", "push_units", "standing_units"], Widens::Never, ""),
             (&["reading_reach_units", "visit_on_stroll", "visit_on_heartbeat", "visit_units"], Widens::Never, ""),
-            (&["visit_least_secs", "visit_most_secs", "approach_units"], Widens::Never, ""),
+            (&["min_visit_secs", "max_visit_secs", "approach_units"], Widens::Never, ""),
         ],
     ),
     ("prices", &[(&["*"], Widens::Always, "says what a model costs, on which your limits in dollars depend")]),
@@ -207,12 +223,12 @@ pub const SETTINGS: &[Section] = &[
             (&["interval_secs", "first_look_back_secs", "timeout_secs"], Widens::Never, ""),
         ],
     ),
-    ("tasks", &[(&["begin", "at_once", "message_hops_at_most", "planner_checkins"], Widens::Never, "")]),
+    ("tasks", &[(&["begin", "max_concurrent_tasks", "max_message_hops", "planner_checkins"], Widens::Never, "")]),
     (
         "workflow",
         &[
-            (&["max_parallel_steps", "for_each_at_most", "output_chars_at_most", "runs_at_most"], Widens::Never, ""),
-            (&["triggered_per_hour", "finished_known", "state_write_secs"], Widens::Never, ""),
+            (&["max_parallel_steps", "max_for_each", "max_output_chars", "max_runs"], Widens::Never, ""),
+            (&["max_triggered_per_hour", "max_finished", "state_write_secs"], Widens::Never, ""),
         ],
     ),
 ];

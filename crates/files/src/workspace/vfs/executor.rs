@@ -179,7 +179,7 @@ impl Executor {
     }
 
     pub(super) fn set_limits(&mut self, limits: FileLimits) {
-        let mib = usize::try_from(limits.memory_mib_at_most).unwrap_or(usize::MAX);
+        let mib = usize::try_from(limits.max_memory_mib).unwrap_or(usize::MAX);
         self.index.limit_memory(mib.saturating_mul(1024 * 1024));
         self.limits = limits;
     }
@@ -412,7 +412,7 @@ impl Executor {
     pub(super) fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
         let paths: Vec<&str> = self.index.paths_under("").filter(|path| rights.may_read(path)).collect();
-        invalid_request(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))
+        invalid_request(error_messages::not_found(wanted, &paths, self.limits.max_listed_files.div_ceil(10)))
     }
 
     fn list(&mut self, rights: &Rights, prefix: &str) -> Result<FileAnswer, FileFailure> {
@@ -420,7 +420,7 @@ impl Executor {
         self.refresh(&prefix);
         let (mut paths, mut more) = (Vec::new(), 0);
         for path in self.index.paths_under(&prefix).filter(|path| rights.may_read(path)) {
-            if paths.len() < self.limits.listed_at_most {
+            if paths.len() < self.limits.max_listed_files {
                 paths.push(path.to_owned());
             } else {
                 more += 1;
@@ -435,7 +435,7 @@ impl Executor {
                     prefixes.push(format!("{folder}/"));
                 }
             }
-            prefixes.truncate(self.limits.listed_at_most);
+            prefixes.truncate(self.limits.max_listed_files);
         }
         paths.iter().for_each(|path| self.push_idle_task(IdleTask::Fetch(path.clone())));
         Ok(FileAnswer::Listing { paths, more, prefixes })
@@ -477,12 +477,12 @@ impl Executor {
                     continue;
                 }
             };
-            let room = self.limits.matches_at_most.saturating_sub(matches.len());
-            more += find_lines(&path, &text, line, room, self.limits.line_chars_at_most, &mut matches);
+            let room = self.limits.max_matches.saturating_sub(matches.len());
+            more += find_lines(&path, &text, line, room, self.limits.max_line_chars, &mut matches);
         }
-        if matches.len() > self.limits.matches_at_most {
-            more = matches.len() - self.limits.matches_at_most;
-            matches.truncate(self.limits.matches_at_most);
+        if matches.len() > self.limits.max_matches {
+            more = matches.len() - self.limits.max_matches;
+            matches.truncate(self.limits.max_matches);
         }
         Ok(FileAnswer::Matches { matches, more, unsearched })
     }

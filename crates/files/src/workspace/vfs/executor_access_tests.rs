@@ -123,7 +123,7 @@ fn operations_are_limited_by_the_rights_of_every_starter() {
 #[test]
 fn records_do_not_count_toward_limits_and_only_finished_ones_are_deleted() {
     let mut fixture = FileWorkspace::new(&[]);
-    fixture.files.set_limits(FileLimits { count_at_most: 3, sessions_at_most: 2, ..FileLimits::default() });
+    fixture.files.set_limits(FileLimits { max_files: 3, max_sessions: 2, ..FileLimits::default() });
     let mut record = |number: u64, status: &str| {
         let path = format!("sessions/ada.act-{number}.session.yaml");
         let operation = FileOperation::Record {

@@ -247,12 +247,12 @@ fn listings_and_searches_are_limited_and_name_lines() {
     assert_eq!(lines, ["memory/c.md:1:ÜBER alles"]);
     let (lines, _) = matches(fixture.run("ada", search(None, Some("**/*.md"))));
     assert_eq!(lines, ["artifacts/a.md:0:", "memory/c.md:0:"]);
-    fixture.files.limits.matches_at_most = 1;
+    fixture.files.limits.max_matches = 1;
     let (lines, more) = matches(fixture.run("ada", search(Some("hello"), None)));
     assert_eq!((lines.len(), more), (1, 2));
     let (lines, more) = matches(fixture.run("ada", search(None, None)));
     assert_eq!((lines.len(), more), (1, 2));
-    fixture.files.limits.listed_at_most = 2;
+    fixture.files.limits.max_listed_files = 2;
     let listing = fixture.run("ada", list(""));
     let paths = vec!["artifacts/a.md".to_owned(), "artifacts/b.txt".to_owned()];
     assert_eq!(listing, Ok(FileAnswer::Listing { paths, more: 1, prefixes: Vec::new() }));
@@ -260,7 +260,7 @@ fn listings_and_searches_are_limited_and_name_lines() {
     assert!(fixture.says(search(Some("a"), Some("a["))).contains("not a valid glob"));
     let long = format!("{}needle{}", "x".repeat(500), "y".repeat(500));
     fixture.run("ada", write("notes/long.md", &long)).expect("it can be written");
-    fixture.files.limits.line_chars_at_most = 40;
+    fixture.files.limits.max_line_chars = 40;
     let (lines, _) = matches(fixture.run("ada", search(Some("needle"), Some("notes/*"))));
     assert!(lines[0].contains("needle") && lines[0].chars().count() < 70, "{}", lines[0]);
 }
@@ -287,7 +287,7 @@ fn an_append_is_done_once_whenever_the_process_is_killed() {
     assert_eq!(fixture.on_disk("artifacts/a.md").as_deref(), Some("one\ntwo\n"));
     fixture.run("ada", append("artifacts/new.md", "first")).expect("it is made");
     assert_eq!(fixture.on_disk("artifacts/new.md").as_deref(), Some("first"));
-    fixture.files.limits.file_kib_at_most = 1;
+    fixture.files.limits.max_file_mib = 1.0 / 1024.0;
     let full = fixture.says(append("artifacts/new.md", &"x".repeat(1020)));
     assert!(
         full.contains("the limit is 1") && fixture.on_disk("artifacts/new.md").as_deref() == Some("first"),
@@ -299,7 +299,7 @@ fn an_append_is_done_once_whenever_the_process_is_killed() {
 fn large_files_are_read_in_parts_and_reported_as_unsearched() {
     let text: String = (1..=200).map(|number| format!("the needle of line {number}\n")).collect();
     let mut fixture = FileWorkspace::new(&[("artifacts/large.txt", &text), ("artifacts/small.md", "a needle\n")]);
-    fixture.files.limits.file_kib_at_most = 1;
+    fixture.files.limits.max_file_mib = 1.0 / 1024.0;
     let part = fixture.run("ada", lines("artifacts/large.txt", 150, 2));
     let content = "the needle of line 150\nthe needle of line 151\n".to_owned();
     let path = || "artifacts/large.txt".to_owned();
@@ -316,7 +316,7 @@ fn large_files_are_read_in_parts_and_reported_as_unsearched() {
     assert_eq!((unsearched.too_large, unsearched.not_text, unsearched.unreadable), (1, 1, 0));
     assert_eq!(unsearched.named, ["artifacts/large.txt", "artifacts/picture.png"]);
     for operation in [delete("artifacts/large.txt"), append("artifacts/large.txt", "x")] {
-        assert!(fixture.says(operation).contains("files.file_kib_at_most"));
+        assert!(fixture.says(operation).contains("files.max_file_mib"));
     }
 }
 
@@ -395,7 +395,7 @@ fn a_history_moves_with_its_file_and_releases_its_path() {
 #[test]
 fn old_versions_are_pruned_and_numbering_continues() {
     let mut fixture = FileWorkspace::new(&[]);
-    fixture.files.limits.versions_kept = 3;
+    fixture.files.limits.max_versions = 3;
     for number in 1..=7 {
         let text = format!("{number} {}", "long enough to be packed ".repeat(50));
         fixture.run("ada", write("a.md", &text)).expect("it can be written");
@@ -489,11 +489,11 @@ fn the_rooms_own_saves_are_versions_and_not_edits() {
 #[test]
 fn a_full_workspace_is_reported_with_a_remedy() {
     let mut fixture = FileWorkspace::new(&[("a.md", "x"), ("b.md", "x")]);
-    fixture.files.limits.count_at_most = 2;
-    assert!(fixture.says(write("c.md", "x")).contains("files.count_at_most"));
+    fixture.files.limits.max_files = 2;
+    assert!(fixture.says(write("c.md", "x")).contains("files.max_files"));
     assert!(fixture.run("ada", write("a.md", "xx")).is_ok());
-    fixture.files.limits.file_kib_at_most = 1;
-    assert!(fixture.says(write("a.md", &"x".repeat(1025))).contains("files.file_kib_at_most"));
+    fixture.files.limits.max_file_mib = 1.0 / 1024.0;
+    assert!(fixture.says(write("a.md", &"x".repeat(1025))).contains("files.max_file_mib"));
     assert_eq!(fixture.on_disk("a.md").as_deref(), Some("xx"));
 }
 

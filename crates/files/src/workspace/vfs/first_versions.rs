@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_first_version_is_the_last_to_be_pruned() {
         let mut fixture = workspace();
-        fixture.files.limits.versions_kept = 4;
+        fixture.files.limits.max_versions = 4;
         for number in 0..10 {
             fixture.run("ada", write("boards/rules.md", &format!("text {number}"))).expect("it can be written");
         }

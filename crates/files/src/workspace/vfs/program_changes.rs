@@ -188,7 +188,7 @@ impl Executor {
         owner: &ProgramOwner,
     ) -> Result<u64, StoreError> {
         let head = self.heads.get(path.as_str()).cloned();
-        let kept = self.limits.versions_kept.max(2);
+        let kept = self.limits.max_versions.max(2);
         let draft = |author, activation, text| VersionDraft { author, activation, order_key: None, text };
         let head = self.versions.change(Durability::Process, |changes| {
             let file = head.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;

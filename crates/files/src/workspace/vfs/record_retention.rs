@@ -30,7 +30,7 @@ impl Executor {
         };
         let aged = |path: &str| Some((written(path), activation_of_record(path)?, path.to_owned()));
         let mut records: Vec<(i64, ActivationKey, String)> = self.index.paths_under(RECORDS).filter_map(aged).collect();
-        let mut surplus = records.len().saturating_sub(self.limits.sessions_at_most.max(1));
+        let mut surplus = records.len().saturating_sub(self.limits.max_sessions.max(1));
         records.sort_unstable();
         for (_, _, path) in records.into_iter().take(MAX_EXAMINED) {
             if surplus == 0 {

@@ -57,7 +57,7 @@ impl PathError {
             Self::NotAFile => format!("{path} is not a regular file."),
             Self::TooLarge { most } => format!(
                 "{path} is larger than {} KiB: read it in parts; file tools change, rename and delete it once \
-                 files.file_kib_at_most in settings.yaml is raised.",
+                 files.max_file_mib in settings.yaml is raised.",
                 most / 1024
             ),
             Self::NotText { line } => format!("{path} is not UTF-8 text (line {line}); file tools skip it."),

@@ -104,7 +104,7 @@ fn an_edit_is_made_to_another_programs_text_that_the_world_has_not_merged_yet() 
 fn versions_after(save_version_secs: u64, saves: &[Option<&str>]) -> Vec<(String, String)> {
     let folder = folder("old\n");
     let state = folder.path().join(".workshop");
-    let limits = FileLimits { save_version_secs, versions_kept: 4, ..FileLimits::default() };
+    let limits = FileLimits { save_version_secs, max_versions: 4, ..FileLimits::default() };
     let mut files = Executor::open(folder.path(), &state, limits).expect("it can be opened");
     files.room = Some(RoomFiles::new(folder.path(), &[(RULES.to_owned(), "old\n".to_owned())].into(), true));
     let mut over = "old\n";

@@ -110,7 +110,7 @@ fn external_writes_are_noticed_and_our_own_are_not() {
 fn limits_and_examinations_reach_the_service() {
     let folder = folder();
     let service = open(&folder, false);
-    assert!(service.set_limits(FileLimits { count_at_most: 1, ..FileLimits::default() }));
+    assert!(service.set_limits(FileLimits { max_files: 1, ..FileLimits::default() }));
     service.send(order("k-1", "ada", write("notes/b.md", "x"))).expect("there is room");
     let failure = service.next(PATIENCE).expect("it is answered").result.expect_err("it is full");
     assert!(failure.what.contains("already has 1 files"), "{}", failure.what);

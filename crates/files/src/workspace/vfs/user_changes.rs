@@ -232,9 +232,9 @@ mod tests {
             files.examine(path);
         }
         assert!(files.news.is_empty(), "nobody takes it for somebody else's");
-        files.limits.count_at_most = 3;
+        files.limits.max_files = 3;
         let full = files.create("artifacts/more.md", b"x", TextOrigin::Copy).expect_err("there are three").to_string();
-        assert!(full.contains("files.count_at_most"), "{full}");
+        assert!(full.contains("files.max_files"), "{full}");
         for path in ["../out.md", ".workshop/x.md", "sessions/x.md"] {
             assert!(files.create(path, b"x", TextOrigin::Copy).is_err(), "{path}");
         }

@@ -241,7 +241,7 @@ impl Executor {
     /// Removes a completed step from the record, with the version that it `replaced`. If that fails, the next start
     /// finds the step completed.
     fn complete_change(&mut self, step: i64, head: &FileHead, replaced: Option<u64>) {
-        let kept = self.limits.versions_kept.max(1);
+        let kept = self.limits.max_versions.max(1);
         let settled = self.versions.change(Durability::Process, |changes| {
             changes.end_step(step)?;
             changes.set_head(head)?;
@@ -537,7 +537,7 @@ impl Executor {
     ) -> Result<u64, StoreError> {
         let before = self.heads.get(path.as_str()).cloned();
         let draft = VersionDraft { author, activation: None, order_key: None, text };
-        let kept = self.limits.versions_kept.max(1);
+        let kept = self.limits.max_versions.max(1);
         let head = self.versions.change(Durability::Process, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(path.as_str()), |head| Ok(head.file))?;
             let head = FileHead {

@@ -3,54 +3,36 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::programs::ProgramSettings;
-use crate::workspace::{Range, SettingsSection};
+use crate::workspace::SettingsSection;
 
-/// The settings of coding agents that speak the Agent Client Protocol.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct AcpSettings {
-    /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server. Known
-    /// agents need not be listed.
-    pub agents: BTreeMap<String, Value>,
-    /// Options to set in agents, by agent name: `{ claude: { mode: plan, model: opus } }`.
-    pub options: BTreeMap<String, BTreeMap<String, String>>,
-    /// Seconds within which an agent must start, initialize and open a session.
-    pub start_timeout_secs: f64,
-    /// Seconds that an agent may be silent while it answers.
-    pub silence_timeout_secs: f64,
-    /// Seconds within which an answer must be complete or request something from the room.
-    pub turn_timeout_secs: f64,
-    /// Seconds that an agent has to stop when told to; then it is killed.
-    pub cancel_timeout_secs: f64,
-    /// Seconds that an unused agent keeps running.
-    pub idle_secs: f64,
-    /// `false` has no effect: only `unconfined.yaml` in your config folder switches the sandbox off.
-    pub confined: bool,
-}
-
-impl Default for AcpSettings {
-    fn default() -> Self {
-        Self {
-            agents: BTreeMap::new(),
-            options: BTreeMap::new(),
-            start_timeout_secs: 60.0,
-            silence_timeout_secs: 600.0,
-            turn_timeout_secs: 3_600.0,
-            cancel_timeout_secs: 5.0,
-            idle_secs: 120.0,
-            confined: true,
-        }
+settings! {
+    /// The settings of coding agents that speak the Agent Client Protocol.
+    pub struct AcpSettings {
+        /// Agents by name, for `model: acp:NAME`: a command line, or `{ command, args, env }` as for an MCP server.
+        /// Known agents need not be listed.
+        pub agents: BTreeMap<String, Value> = BTreeMap::new();
+        /// Options to set in agents, by agent name: `{ claude: { mode: plan, model: opus } }`.
+        pub options: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+        /// Seconds within which an agent must start, initialize and open a session.
+        pub start_timeout_secs: f64 = 60.0, in 0.05..=86_400.0;
+        /// Seconds that an agent may be silent while it answers.
+        pub silence_timeout_secs: f64 = 600.0, in 0.05..=86_400.0;
+        /// Seconds within which an answer must be complete or request something from the room.
+        pub turn_timeout_secs: f64 = 3_600.0, in 0.05..=86_400.0;
+        /// Seconds that an agent has to stop when told to; then it is killed.
+        pub cancel_timeout_secs: f64 = 5.0, in 0.05..=86_400.0;
+        /// Seconds that an unused agent keeps running.
+        pub idle_secs: f64 = 120.0, in 0.05..=86_400.0;
+        /// `false` has no effect: only `unconfined.yaml` in your config folder switches the sandbox off.
+        pub confined: bool = true;
     }
 }
 
 impl SettingsSection for AcpSettings {
     const NAME: &'static str = "acp";
-    const RANGES: &'static [Range] = &[];
 }
 
 /// The options and limits with which coding agents are run.

@@ -1,7 +1,5 @@
 //! Limits on model usage: the section `budget` of `settings.yaml`. An absent limit does not limit anything.
 
-use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::Problem;
@@ -12,72 +10,49 @@ use crate::workspace::SettingsSection;
 /// The maximum amount in dollars; a higher number is a mistake.
 const MAX_USD: f64 = 1_000_000.0;
 
-/// Limits on calls, tokens and costs. An invalid or negative number allows nothing.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BudgetSettings {
-    /// Calls of the whole room in a run.
-    pub calls_per_run: Option<u64>,
-    /// Calls of the whole room in the last 60 minutes.
-    pub calls_per_hour: Option<u64>,
-    /// Calls of each agent in a run.
-    pub calls_per_agent_per_run: Option<u64>,
-    /// Calls of each agent in the last 60 minutes.
-    pub calls_per_agent_per_hour: Option<u64>,
-    /// Tokens of the whole room in a run, of every provider.
-    pub tokens_per_run: Option<u64>,
-    /// Tokens of the whole room in the last 60 minutes.
-    pub tokens_per_hour: Option<u64>,
-    /// Tokens of each agent in a run.
-    pub tokens_per_agent_per_run: Option<u64>,
-    /// Tokens of each agent in the last 60 minutes.
-    pub tokens_per_agent_per_hour: Option<u64>,
-    /// Calls of each activation, from start to end.
-    pub calls_per_activation: Option<u64>,
-    /// Tokens of each activation.
-    pub tokens_per_activation: Option<u64>,
-    /// Tokens in a run of external providers; `offline`, `scripted` and servers on this computer and its network do not
-    /// count.
-    pub outside_tokens_per_run: Option<u64>,
-    /// Tokens in a run of models without a known price, which limits in dollars cannot cover.
-    pub unpriced_tokens_per_run: Option<u64>,
-    /// US dollars of the whole room in a run.
-    pub cost_per_run_usd: Option<f64>,
-    /// US dollars of the whole room in the last 60 minutes.
-    pub cost_per_hour_usd: Option<f64>,
-    /// US dollars of each agent in a run.
-    pub cost_per_agent_per_run_usd: Option<f64>,
-    /// US dollars of each agent in the last 60 minutes.
-    pub cost_per_agent_per_hour_usd: Option<f64>,
-    /// US dollars of each activation.
-    pub cost_per_activation_usd: Option<f64>,
-    /// Whether the settings cannot be read, so that nothing may be called.
-    #[serde(skip)]
-    pub(in crate::gateway) is_unread: bool,
-}
-
-impl Default for BudgetSettings {
-    fn default() -> Self {
-        Self {
-            calls_per_run: None,
-            calls_per_hour: None,
-            calls_per_agent_per_run: None,
-            calls_per_agent_per_hour: None,
-            tokens_per_run: None,
-            tokens_per_hour: None,
-            tokens_per_agent_per_run: None,
-            tokens_per_agent_per_hour: None,
-            calls_per_activation: None,
-            tokens_per_activation: None,
-            outside_tokens_per_run: Some(2_000_000),
-            unpriced_tokens_per_run: Some(2_000_000),
-            cost_per_run_usd: Some(5.0),
-            cost_per_hour_usd: None,
-            cost_per_agent_per_run_usd: None,
-            cost_per_agent_per_hour_usd: None,
-            cost_per_activation_usd: None,
-            is_unread: false,
-        }
+settings! {
+    /// Limits on calls, tokens and costs. An invalid or negative number allows nothing.
+    pub struct BudgetSettings {
+        /// Calls of the whole room in a run.
+        pub calls_per_run: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Calls of the whole room in the last 60 minutes.
+        pub calls_per_hour: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Calls of each agent in a run.
+        pub calls_per_agent_per_run: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Calls of each agent in the last 60 minutes.
+        pub calls_per_agent_per_hour: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens of the whole room in a run, of every provider.
+        pub tokens_per_run: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens of the whole room in the last 60 minutes.
+        pub tokens_per_hour: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens of each agent in a run.
+        pub tokens_per_agent_per_run: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens of each agent in the last 60 minutes.
+        pub tokens_per_agent_per_hour: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Calls of each activation, from start to end.
+        pub calls_per_activation: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens of each activation.
+        pub tokens_per_activation: Option<u64> = None, in 0.0..=1_000_000_000_000.0;
+        /// Tokens in a run of external providers; `offline`, `scripted` and servers on this computer and its network do
+        /// not count.
+        pub outside_tokens_per_run: Option<u64> = Some(2_000_000), in 0.0..=1_000_000_000_000.0;
+        /// Tokens in a run of models without a known price, which limits in dollars cannot cover.
+        pub unpriced_tokens_per_run: Option<u64> = Some(2_000_000), in 0.0..=1_000_000_000_000.0;
+        /// US dollars of the whole room in a run.
+        pub cost_per_run_usd: Option<f64> = Some(5.0), in 0.0..=1_000_000.0;
+        /// US dollars of the whole room in the last 60 minutes.
+        pub cost_per_hour_usd: Option<f64> = None, in 0.0..=1_000_000.0;
+        /// US dollars of each agent in a run.
+        pub cost_per_agent_per_run_usd: Option<f64> = None, in 0.0..=1_000_000.0;
+        /// US dollars of each agent in the last 60 minutes.
+        pub cost_per_agent_per_hour_usd: Option<f64> = None, in 0.0..=1_000_000.0;
+        /// US dollars of each activation.
+        pub cost_per_activation_usd: Option<f64> = None, in 0.0..=1_000_000.0;
+    }
+    with {
+        /// Whether the settings cannot be read, so that nothing may be called.
+        #[serde(skip)]
+        pub(in crate::gateway) is_unread: bool = false;
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::base::settings::DescribedSettings;
 use crate::gateway::providers::address::ServerOwner;
 use crate::gateway::settings::Choice;
 use crate::mind::Usage;
@@ -39,6 +40,8 @@ pub enum Rate {
 #[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PriceSettings(pub BTreeMap<String, OwnPrice>);
+
+impl DescribedSettings for PriceSettings {}
 
 impl SettingsSection for PriceSettings {
     const NAME: &'static str = "prices";

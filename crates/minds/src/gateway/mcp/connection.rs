@@ -401,7 +401,7 @@ impl CallState {
             return Err("the answer to another question is still to come".to_owned());
         }
         if self.samples.load(Ordering::Relaxed) >= at_most {
-            return Err(format!("a model is asked at most {at_most} times in one call (mcp.samples_at_most)"));
+            return Err(format!("a model is asked at most {at_most} times in one call (mcp.max_samples)"));
         }
         self.samples.fetch_add(1, Ordering::Relaxed);
         Ok(())
@@ -479,7 +479,7 @@ impl ServerChannel {
         let mut offer = McpOffer { server: server.unwrap_or_default(), ..McpOffer::default() };
         if has(|capabilities| capabilities.tools.is_some()) {
             let (listed, count) = self.tools(peer).await?;
-            (offer.tools, offer.left_out) = offer::tools(listed, count, terms.tools_at_most);
+            (offer.tools, offer.left_out) = offer::tools(listed, count, terms.max_tools);
         }
         if has(|capabilities| capabilities.resources.is_some()) {
             let listed = self.resources().await?.into_iter().map(|resource| McpListed {
@@ -636,7 +636,7 @@ impl ServerChannel {
     }
 
     fn answer(result: ServerResult, terms: &McpTerms) -> Result<McpAnswer, McpFailure> {
-        let mut collector = Collector::new(terms.result_chars_at_most);
+        let mut collector = Collector::new(terms.max_result_chars);
         match result {
             ServerResult::CallToolResult(result) => {
                 let is_error = result.is_error == Some(true);

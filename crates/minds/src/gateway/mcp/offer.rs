@@ -106,7 +106,7 @@ pub struct ListedTool {
 }
 
 /// Returns the usable tools, and why others were left out; `count` is the total number of tools that the server listed.
-pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Vec<McpTool>, Vec<String>) {
+pub fn tools(listed: Vec<ListedTool>, count: usize, max_tools: usize) -> (Vec<McpTool>, Vec<String>) {
     let mut tools: Vec<McpTool> = Vec::new();
     let mut left_out = Vec::new();
     for tool in listed {
@@ -122,14 +122,14 @@ pub fn tools(listed: Vec<ListedTool>, count: usize, tools_at_most: usize) -> (Ve
         };
         if let Some(why) = why {
             left_out.push(format!("{name:?}: {why}"));
-        } else if tools.len() < tools_at_most {
+        } else if tools.len() < max_tools {
             tools.push(taken(tool));
         }
     }
     let beyond = count.saturating_sub(tools.len() + left_out.len());
     left_out.truncate(20);
     if beyond > 0 {
-        left_out.push(format!("{beyond} more, because at most {tools_at_most} per server are used"));
+        left_out.push(format!("{beyond} more, because at most {max_tools} per server are used"));
     }
     (tools, left_out)
 }

@@ -555,7 +555,7 @@ impl ServerTask {
             }
             _ if count > 1 => Err(format!("it does not say for which of {count} calls it asks")),
             Err(why) => Err(why),
-            Ok(question) => call.count_sample(self.terms.samples_at_most).map(|()| question),
+            Ok(question) => call.count_sample(self.terms.max_samples).map(|()| question),
         };
         match taken {
             Ok(question) => {

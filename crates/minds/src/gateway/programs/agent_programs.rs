@@ -7,8 +7,6 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
@@ -25,8 +23,8 @@ use super::sandbox::{Confinement, Level, Limits, Rights};
 use crate::base::text;
 use crate::gateway::keys::Environment;
 use crate::gateway::keys::private_variables::USUAL_VARIABLES;
+use crate::workspace::SettingsSection;
 use crate::workspace::vfs::{ChangedByProgram, ObservedProgram, ProgramObserver};
-use crate::workspace::{Range, SettingsSection};
 
 /// How long the remaining output of an ended program may take to arrive.
 pub(in crate::gateway) const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -37,57 +35,35 @@ const END_ASKED: Duration = Duration::from_millis(300);
 /// The maximum output of a program in bytes, after which it is killed.
 pub(in crate::gateway) const MAX_SAID: u64 = 64 * 1024 * 1024;
 
-/// How programs that agents start with `execute_command` are run.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ProgramSettings {
-    /// Seconds until a program is killed, unless the agent sets another time.
-    pub timeout_secs: f64,
-    /// The maximum time in seconds that an agent may set.
-    pub timeout_secs_at_most: f64,
-    /// Megabytes of memory that it may use, with its child processes.
-    pub memory_mb: u32,
-    /// Megabytes of each file that it may write.
-    pub file_mb_at_most: u32,
-    /// Processes that it may have at once.
-    pub processes_at_most: u32,
-    /// Characters of its output that the agent receives; the beginning and the end of longer output.
-    pub output_chars_at_most: u32,
-    /// Whether programs may use the network.
-    pub network: bool,
-}
-
-impl Default for ProgramSettings {
-    fn default() -> Self {
-        Self {
-            timeout_secs: 120.0,
-            timeout_secs_at_most: 1_800.0,
-            memory_mb: 4_096,
-            file_mb_at_most: 4_096,
-            processes_at_most: 256,
-            output_chars_at_most: 20_000,
-            network: false,
-        }
+settings! {
+    /// How programs that agents start with `execute_command` are run.
+    pub struct ProgramSettings {
+        /// Seconds until a program is killed, unless the agent sets another time.
+        pub timeout_secs: f64 = 120.0, in 1.0..=86_400.0;
+        /// The maximum time in seconds that an agent may set.
+        pub max_timeout_secs: f64 = 1_800.0, in 1.0..=86_400.0, once "timeout_secs_at_most";
+        /// MiB of memory that it may use, with its child processes.
+        pub max_memory_mib: u32 = 4_096, in 16.0..=1_048_576.0, once "memory_mb";
+        /// MiB of each file that it may write.
+        pub max_file_mib: u32 = 4_096, in 1.0..=1_048_576.0, once "file_mb_at_most";
+        /// Processes that it may have at once.
+        pub max_processes: u32 = 256, in 1.0..=10_000.0, once "processes_at_most";
+        /// Characters of its output that the agent receives; the beginning and the end of longer output.
+        pub max_output_chars: u32 = 20_000, in 200.0..=1_000_000.0, once "output_chars_at_most";
+        /// Whether programs may use the network.
+        pub network: bool = false;
     }
 }
 
 impl ProgramSettings {
     /// Returns the maximum duration of a program.
     pub(in crate::gateway) fn longest(&self) -> Duration {
-        Duration::from_secs_f64(self.timeout_secs_at_most.clamp(1.0, 86_400.0))
+        Duration::from_secs_f64(self.max_timeout_secs.clamp(1.0, 86_400.0))
     }
 }
 
 impl SettingsSection for ProgramSettings {
     const NAME: &'static str = "commands";
-    const RANGES: &'static [Range] = &[
-        Range::of("timeout_secs", 1.0, 86_400.0),
-        Range::of("timeout_secs_at_most", 1.0, 86_400.0),
-        Range::of("memory_mb", 16.0, 1_048_576.0),
-        Range::of("file_mb_at_most", 1.0, 1_048_576.0),
-        Range::of("processes_at_most", 1.0, 10_000.0),
-        Range::of("output_chars_at_most", 200.0, 1_000_000.0),
-    ];
 }
 
 /// A program to run.
@@ -257,7 +233,7 @@ async fn run_in(
         }
     }
     let (mut program, stdout, stderr) = start(words, (root, &folder), &settings, &place)?;
-    let chars = settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+    let chars = settings.max_output_chars.clamp(200, 1_000_000) as usize;
     let too_much = CancellationToken::new();
     let said = tokio::spawn(listen(stdout, CappedOutput::new(chars), too_much.clone()));
     let complained = tokio::spawn(listen(stderr, CappedOutput::new(chars / 2), too_much.clone()));
@@ -335,9 +311,9 @@ pub(in crate::gateway) fn start(
     let mut all = vec![program.display().to_string()];
     all.extend(words.into_iter().skip(1));
     let limits = Limits {
-        memory_bytes: u64::from(settings.memory_mb.clamp(16, 1_048_576)) * 1024 * 1024,
-        processes: settings.processes_at_most.clamp(1, 10_000).into(),
-        file_bytes: u64::from(settings.file_mb_at_most.clamp(1, 1_048_576)) * 1024 * 1024,
+        memory_bytes: u64::from(settings.max_memory_mib.clamp(16, 1_048_576)) * 1024 * 1024,
+        processes: settings.max_processes.clamp(1, 10_000).into(),
+        file_bytes: u64::from(settings.max_file_mib.clamp(1, 1_048_576)) * 1024 * 1024,
     };
     let rights = Rights {
         own: &[],

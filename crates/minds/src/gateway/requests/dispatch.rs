@@ -386,7 +386,7 @@ pub(in crate::gateway) fn admit(
     if now.is_multiple_of(MINUTE) {
         questions.ledger.advance_minute(BudgetClock::Simulated);
     }
-    let most = rules.gateway.max_concurrent.clamp(1, MAX_CONCURRENT) as usize;
+    let most = rules.gateway.max_concurrent_requests.clamp(1, MAX_CONCURRENT) as usize;
     let caps = rules.budget.caps();
     let providers: Vec<String> = questions.waiting.keys().cloned().collect();
     for provider in providers {

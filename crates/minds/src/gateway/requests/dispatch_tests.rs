@@ -139,7 +139,7 @@ fn answers_arrive_after_their_latency() {
 #[test]
 fn slots_are_limited_and_waiting_agents_learn_their_position() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     for id in 1..=3 {
         ask(&mut app, question(id, "a", 10, "hello"));
     }
@@ -161,7 +161,7 @@ fn slots_are_limited_and_waiting_agents_learn_their_position() {
 #[test]
 fn slots_are_assigned_by_urgency_and_arrival_and_reported_positions_are_true() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     let asks = [
         (1, Urgency::Read),
         (2, Urgency::Banter),
@@ -192,7 +192,7 @@ fn slots_are_assigned_by_urgency_and_arrival_and_reported_positions_are_true() {
 #[test]
 fn waiting_requests_can_be_postponed_and_running_ones_continue() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     for id in 1..=3 {
         ask(&mut app, question(id, "a", 10, "hello"));
     }
@@ -210,7 +210,7 @@ fn waiting_requests_can_be_postponed_and_running_ones_continue() {
 #[test]
 fn nothing_waits_forever_behind_more_urgent_requests() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     ask(&mut app, ModelRequest { urgency: Urgency::Seek, ..question(1_000_000, "a", 10, "me, too") });
     // Something more urgent is requested every second, and every answer takes a second.
     let reads = 60 * 20;
@@ -419,17 +419,17 @@ fn unpriced_models_are_limited_by_tokens() {
 #[test]
 fn changed_slots_apply_at_once() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     for id in 1..=6 {
         ask(&mut app, question(id, "a", 20, "hello"));
     }
     tick(&mut app, 1);
     let under_way = |app: &App| app.world().resource::<RequestQueue>().in_flight();
     assert_eq!(under_way(&app), 1);
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 4;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 4;
     tick(&mut app, 1);
     assert_eq!(under_way(&app), 4);
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 2;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 2;
     tick(&mut app, 65);
     assert_eq!(under_way(&app), 2, "those under way are answered, and no more than two go on");
 }
@@ -446,7 +446,7 @@ fn an_unknown_provider_is_refused_at_once() {
 #[test]
 fn a_withdrawn_request_is_never_answered() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     for id in 1..=3 {
         ask(&mut app, question(id, "a", 10, "hello"));
     }
@@ -536,7 +536,7 @@ fn provider_reports(app: &App) -> Vec<(String, String)> {
 #[test]
 fn a_failing_provider_is_reported_once_and_its_recovery_once() {
     let mut app = room();
-    app.world_mut().resource_mut::<GatewaySettings>().attempts = 1;
+    app.world_mut().resource_mut::<GatewaySettings>().max_attempts = 1;
     for id in 1..=5 {
         ask(&mut app, question(id, "a", 1, "fail for ever"));
         tick(&mut app, 10);

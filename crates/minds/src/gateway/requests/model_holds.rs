@@ -372,7 +372,7 @@ fn try_providers(holds: &mut ModelHolds, around: &Surroundings, out: &mut HoldMe
 
 /// The number of ticks until a failing provider is tried again.
 fn wait_ticks(fault: &ProviderFault, failures: u32, attention: &AttentionSettings) -> u64 {
-    let (least, most) = (attention.retry_least_secs, attention.retry_most_secs);
+    let (least, most) = (attention.min_retry_delay_secs, attention.max_retry_delay_secs);
     let backoff = match fault.kind {
         FailureKind::Unauthorised | FailureKind::Rejected => Backoff::new(least, most * REFUSED_LONGEST),
         _ => Backoff::new(least, most),

@@ -102,10 +102,10 @@ impl RoomWithServer {
             add_simulated_provider(&mut app, name, move |_| Ok(Box::new(server.clone())));
         }
         let world = app.world_mut();
-        world.resource_mut::<GatewaySettings>().attempts = 1;
+        world.resource_mut::<GatewaySettings>().max_attempts = 1;
         world.resource_mut::<ConversationSettings>().enabled = false;
         let mut attention = world.resource_mut::<AttentionSettings>();
-        (attention.retry_least_secs, attention.retry_most_secs) = (1.0, 4.0);
+        (attention.min_retry_delay_secs, attention.max_retry_delay_secs) = (1.0, 4.0);
         (attention.seek_secs, attention.error_secs) = (3.0, 0.5);
         world.resource_mut::<crate::simulation::MovementSettings>().speed_units = 2_000.0;
         Self { app, server }
@@ -374,7 +374,7 @@ fn an_old_room_that_gave_up_reading_reads_again() {
 #[test]
 fn requests_that_were_waiting_when_the_provider_failed_are_not_sent() {
     let mut room = RoomWithServer::new(4);
-    room.app.world_mut().resource_mut::<GatewaySettings>().max_concurrent = 1;
+    room.app.world_mut().resource_mut::<GatewaySettings>().max_concurrent_requests = 1;
     room.set_status(503);
     let before = room.calls();
     room.edit("rules", TextAct::SetText { text: "Be brief.".into() }.into());

@@ -2,48 +2,28 @@
 
 use std::time::Duration;
 
-use bevy::ecs::prelude::*;
-use serde::{Deserialize, Serialize};
+use crate::workspace::SettingsSection;
 
-use crate::workspace::{Range, SettingsSection};
-
-/// Which channels of Slack are read, and how often. Applies if `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set outside
-/// the workspace; otherwise, messages are only exchanged through files.
-#[derive(Resource, Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SlackSettings {
-    /// The channels to read, by name (`#ops`) or Slack id; if empty, none. The bot must be a member of them.
-    pub channels: Vec<String>,
-    /// Seconds of real time between checks of the channels.
-    pub interval_secs: f64,
-    /// When a channel is read for the first time, messages up to this many seconds old are read.
-    pub first_look_back_secs: f64,
-    /// The channel to which the webhook of `SLACK_WEBHOOK_URL` posts, as Slack shows it. A webhook only posts to the
-    /// channel that it was created for, so messages to other channels are not sent with it.
-    pub webhook_channel: Option<String>,
-    /// Seconds within which Slack must answer.
-    pub timeout_secs: f64,
-}
-
-impl Default for SlackSettings {
-    fn default() -> Self {
-        Self {
-            channels: Vec::new(),
-            interval_secs: 10.0,
-            first_look_back_secs: 3_600.0,
-            webhook_channel: None,
-            timeout_secs: 20.0,
-        }
+settings! {
+    /// Which channels of Slack are read, and how often. Applies if `SLACK_BOT_TOKEN` or `SLACK_WEBHOOK_URL` is set
+    /// outside the workspace; otherwise, messages are only exchanged through files.
+    pub struct SlackSettings {
+        /// The channels to read, by name (`#ops`) or Slack id; if empty, none. The bot must be a member of them.
+        pub channels: Vec<String> = Vec::new();
+        /// Seconds of real time between checks of the channels.
+        pub interval_secs: f64 = 10.0, in 0.1..=86_400.0;
+        /// When a channel is read for the first time, messages up to this many seconds old are read.
+        pub first_look_back_secs: f64 = 3_600.0, in 0.0..=31_536_000.0;
+        /// The channel to which the webhook of `SLACK_WEBHOOK_URL` posts, as Slack shows it. A webhook only posts to
+        /// the channel that it was created for, so messages to other channels are not sent with it.
+        pub webhook_channel: Option<String> = None;
+        /// Seconds within which Slack must answer.
+        pub timeout_secs: f64 = 20.0, in 0.1..=600.0;
     }
 }
 
 impl SettingsSection for SlackSettings {
     const NAME: &'static str = "slack";
-    const RANGES: &'static [Range] = &[
-        Range::of("interval_secs", 0.1, 86_400.0),
-        Range::of("first_look_back_secs", 0.0, 31_536_000.0),
-        Range::of("timeout_secs", 0.1, 600.0),
-    ];
 }
 
 /// The maximum number of channels that are read.

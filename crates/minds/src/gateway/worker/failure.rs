@@ -177,7 +177,7 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: CallTarget<'_>) -> St
             ErrorCause::Status { retry_after_secs: Some(secs), .. },
         ) if secs.is_finite() => wait_text(place, secs.clamp(0.0, LONGEST_WAIT_SECS)),
         (FailureKind::RateLimited, _) => {
-            format!("wait, lower gateway.max_concurrent, or use a larger plan of {provider}")
+            format!("wait, lower gateway.max_concurrent_requests, or use a larger plan of {provider}")
         }
         (FailureKind::Rejected, ErrorCause::Status { status: 402, .. }) => {
             format!("check your account at {provider}, or use another provider")
@@ -192,7 +192,7 @@ fn remedy(error: &ProviderError, kind: FailureKind, place: CallTarget<'_>) -> St
             format!("set gateway.base_urls.{provider} to the redirect target; redirects are not followed with a key")
         }
         (FailureKind::Rejected, _) if names_length(error) => format!(
-            "split the task, lower kernel.session_chars_at_most, or set the limit of {:?} in gateway.context_tokens",
+            "split the task, lower kernel.max_session_chars, or set the limit of {:?} in gateway.context_tokens",
             place.model
         ),
         (FailureKind::Rejected, _) => format!("check the model {:?} and its limits for {provider}", place.model),
@@ -337,7 +337,7 @@ mod tests {
         ] {
             let failure = said(400, body);
             assert!(failure.is_too_long && failure.kind == FailureKind::Rejected, "{body}");
-            assert!(failure.remedy.contains("kernel.session_chars_at_most"), "{}", failure.remedy);
+            assert!(failure.remedy.contains("kernel.max_session_chars"), "{}", failure.remedy);
         }
         assert!(said(413, "").is_too_long);
         for (status, body) in [(400, "no such parameter"), (429, "too many tokens a minute"), (500, "context window")] {

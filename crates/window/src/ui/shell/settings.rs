@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use egui::{RichText, Ui};
 use serde_json::{Value, json};
 
-use crate::gateway::BudgetSettings;
+use crate::base::settings::{DescribedSettings, SettingKey};
+use crate::gateway::{BudgetSettings, GatewaySettings};
 use crate::simulation::ConversationCommand;
+use crate::simulation::settings::ConversationSettings;
 use crate::ui::commands::{RoomAct, WindowCommand};
 use crate::ui::shell::provider::{ProviderChoice, provider_ui};
 use crate::ui::shell::server_settings::servers_ui;
@@ -94,17 +96,25 @@ struct NumberRow {
     about: &'static str,
     /// The default, shown while the field is empty.
     hint: &'static str,
+    /// What is known of the settings of the section.
+    keys: &'static [SettingKey],
+}
+
+impl NumberRow {
     /// The minimum and the maximum.
-    range: (u64, u64),
+    fn range(&self) -> (u64, u64) {
+        let range = self.keys.iter().find(|key| key.name == self.key).and_then(|key| key.range);
+        range.map_or((0, u64::MAX), |range| (range.min as u64, range.max as u64))
+    }
 }
 
 const CALLS_IN_PARALLEL: NumberRow = NumberRow {
     section: "gateway",
-    key: "max_concurrent",
+    key: "max_concurrent_requests",
     label: texts::CALLS_IN_PARALLEL,
     about: texts::CALLS_IN_PARALLEL_ABOUT,
     hint: "4",
-    range: (1, 512),
+    keys: GatewaySettings::KEYS,
 };
 const CONVERSATIONS_IN_PARALLEL: NumberRow = NumberRow {
     section: "conversations",
@@ -112,7 +122,7 @@ const CONVERSATIONS_IN_PARALLEL: NumberRow = NumberRow {
     label: texts::CONVERSATIONS_IN_PARALLEL,
     about: texts::CONVERSATIONS_IN_PARALLEL_ABOUT,
     hint: "3",
-    range: (0, 1_000),
+    keys: ConversationSettings::KEYS,
 };
 
 /// The state of the settings while they are open.
@@ -167,7 +177,7 @@ pub fn settings_ui(
             provider_ui(ui, cx, choice, &mut commands);
             scene_override_ui(ui, cx, &["gateway.provider", "gateway.model"]);
             ui.add_space(SPACE[1]);
-            let now = cx.room.settings.max_concurrent.to_string();
+            let now = cx.room.settings.max_concurrent_requests.to_string();
             commands.extend(number_row(ui, cx, &CALLS_IN_PARALLEL, now, own));
             conversations_ui(ui, cx, own, &mut commands);
             caps_ui(ui, cx, own, &mut commands);
@@ -302,7 +312,8 @@ fn number_row(
     current: String,
     own: &mut SettingsPanel,
 ) -> Option<Command> {
-    let NumberRow { section, key, label, about, hint, range: (least, most) } = *number;
+    let NumberRow { section, key, label, about, hint, .. } = *number;
+    let (least, most) = number.range();
     let mut command = None;
     row(ui, label, about, cx.theme, |ui| {
         let field = NumberField { section, key, label, hint, current };

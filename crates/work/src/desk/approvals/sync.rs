@@ -236,7 +236,7 @@ pub(super) fn read_decisions(
             Some(approval) => decision(&approval, ticked).map(|command| {
                 decisions.write(command);
             }),
-            None => answer(&runs, ticked, settings.output_chars_at_most).map(|command| {
+            None => answer(&runs, ticked, settings.max_output_chars).map(|command| {
                 answers.write(command);
             }),
         };

@@ -215,7 +215,7 @@ impl DeliveryContext<'_, '_> {
         }
         let mut taken = 0;
         while let Some(line) = place.next(text) {
-            if taken >= self.settings.at_once {
+            if taken >= self.settings.max_concurrent_messages {
                 due.insert(path.to_owned());
                 break;
             }
@@ -344,7 +344,7 @@ impl DeliveryContext<'_, '_> {
         }
         let open = mail.iter().filter(|mail| mail.status != MailStatus::Closed).count();
         let open = open + self.sent.get(&element.id).copied().unwrap_or(0);
-        if open >= self.limits.mail_per_box {
+        if open >= self.limits.max_mail_per_box {
             let what =
                 format!("the inbox {} is full ({open} open messages); new messages wait in this file", element.id);
             return Some(Err((what, "close finished mail, then save this file again".to_owned())));

@@ -274,7 +274,7 @@ impl Run {
         };
         let most = each.at_most.map_or(limits.for_each, |most| (most as usize).min(limits.for_each));
         if entries.len() > most {
-            let which = if most < limits.for_each { "its at most" } else { "workflow.for_each_at_most" };
+            let which = if most < limits.for_each { "its at most" } else { "workflow.max_for_each" };
             return Err(format!("{token} has {} entries, more than {most} ({which})", entries.len()));
         }
         Ok(entries)

@@ -433,7 +433,7 @@ fn outputs_that_are_too_long_are_refused_with_an_explanation() {
     bench.step();
     let key = bench.at("research");
     let refused = bench.run.store_output(key, "findings", json!("x".repeat(11)), &bench.limits.clone());
-    assert!(refused.is_err_and(|why| why.contains("output_chars_at_most")));
+    assert!(refused.is_err_and(|why| why.contains("max_output_chars")));
 }
 
 #[test]

@@ -149,7 +149,7 @@ pub(super) fn fitted(kind: OutputKind, value: Value, output_chars: usize) -> Res
     };
     if chars > output_chars {
         return Err(format!(
-            "has {chars} characters, more than {output_chars} (workflow.output_chars_at_most); write it into a file in \
+            "has {chars} characters, more than {output_chars} (workflow.max_output_chars); write it into a file in \
              artifacts/ and give its path with a summary"
         ));
     }

@@ -40,8 +40,8 @@ fn start_run(
         return Err((refused(problem.what.clone()).0, problem.remedy.clone()));
     }
     let going_on = runs.iter().filter(|run| run.is_running()).count();
-    if going_on >= room.settings.runs_at_most as usize {
-        let why = format!("{going_on} are already running (workflow.runs_at_most)");
+    if going_on >= room.settings.max_runs as usize {
+        let why = format!("{going_on} are already running (workflow.max_runs)");
         return Err((refused(why).0, "wait until one ends, or raise the setting".to_owned()));
     }
     for variable in &workflow.variables {
@@ -222,7 +222,7 @@ pub(super) fn start_triggered(
 /// Whether the trigger limit per hour allows another start; warns once if it does not.
 fn may_begin(room: &mut RunsAccess<'_, '_>, timer: &mut Timer, path: &str, now: u64) -> bool {
     timer.began.retain(|began| now < began + HOUR_TICKS);
-    let most = room.settings.triggered_per_hour as usize;
+    let most = room.settings.max_triggered_per_hour as usize;
     if timer.began.len() < most {
         timer.began.push_back(now);
         timer.is_told = false;
@@ -231,7 +231,7 @@ fn may_begin(room: &mut RunsAccess<'_, '_>, timer: &mut Timer, path: &str, now: 
     if !timer.is_told {
         timer.is_told = true;
         let what = format!("{path} is paused: it was triggered {most} times in an hour");
-        room.warn(what, "check whether it triggers itself, or raise workflow.triggered_per_hour");
+        room.warn(what, "check whether it triggers itself, or raise workflow.max_triggered_per_hour");
     }
     false
 }

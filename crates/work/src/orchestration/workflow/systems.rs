@@ -129,7 +129,7 @@ fn advance_all_runs(
         written.is_behind |= before != (run.status, run.active.len());
         room.write(run, written, file_orders);
     }
-    let known = room.settings.finished_known as usize;
+    let known = room.settings.max_finished as usize;
     runs.forget(known);
 }
 

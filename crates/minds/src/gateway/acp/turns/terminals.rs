@@ -109,7 +109,7 @@ impl Terminals {
         }
         let (mut program, stdout, stderr) =
             start(words, (None, folder), &terminal_environment.settings, &terminal_environment.place)?;
-        let most = terminal_environment.settings.output_chars_at_most.clamp(200, 1_000_000) as usize;
+        let most = terminal_environment.settings.max_output_chars.clamp(200, 1_000_000) as usize;
         let most = bytes_at_most.and_then(|bytes| usize::try_from(bytes).ok()).map_or(most, |bytes| bytes.min(most));
         let captured = Arc::new(Mutex::new(OutputTail::new(most)));
         let (stop, too_much) = (CancellationToken::new(), CancellationToken::new());
