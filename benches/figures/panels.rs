@@ -159,16 +159,11 @@ fn pane(name: &str, size: egui::Vec2, draw: Draw) -> Figure {
         frame(number);
     }
     let times = Times::from_each((WARM_UP..WARM_UP + FRAMES).map(&mut frame));
-    Figure::at_most_ms(format!("a frame of the {name}, including tessellation"), PANE_MS, &times).against(match own::<
-        explorer::Explorer,
-    >(
-        &mut panes,
-    )
-    .rows_drawn()
-    {
+    let rows = match own::<explorer::Explorer>(&mut panes).rows_drawn() {
         (0, _) => String::new(),
         (rows, _) => format!("{rows} rows drawn"),
-    })
+    };
+    Figure::at_most_ms(format!("a frame of the {name}, including tessellation"), PANE_MS, &times).against(rows)
 }
 
 /// Clicks into the explorer's search field and types a search, frame by frame.

@@ -88,7 +88,7 @@ use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, ToolModels, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::outside::{self, NoticesExt, OutsideExt, Outsides, Wakeup};
+use crate::schedule::outside::{self, NoticeSystems, NoticesExt, OutsideExt, Outsides, Wakeup};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
@@ -177,6 +177,7 @@ pub fn plugin(app: &mut App) {
                 .in_set(ServerMessagesReceived),
         )
             .chain()
+            .before(NoticeSystems)
             .in_set(CollectInputs),
     );
     app.add_systems(

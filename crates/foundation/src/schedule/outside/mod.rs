@@ -144,9 +144,26 @@ pub enum Received<Answer> {
     Ended,
 }
 
-/// The systems of all outsides, before inputs are admitted.
+/// The systems of all outsides, before inputs are admitted and after [`NoticeSystems`].
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OutsideSystems;
+
+/// The systems that receive notices, before inputs are admitted.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NoticeSystems;
+
+/// One outside: they run in the order in which they were added.
+#[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Added(usize);
+
+/// Orders a newly added outside after those that were added before.
+fn next_place(app: &mut App) -> Added {
+    let place = Added(app.world_mut().resource_mut::<Outsides>().count_added());
+    if let Some(before) = place.0.checked_sub(1) {
+        app.configure_sets(Tick, place.after(Added(before)));
+    }
+    place
+}
 
 /// Registers ways out of the world.
 pub trait OutsideExt {
@@ -159,14 +176,15 @@ impl OutsideExt for App {
         let driver = OutsideDriver::new(outside, self.world().resource::<Wakeup>().clone());
         self.add_input::<O::Answer>().insert_resource(driver);
         self.world_mut().resource_mut::<Outsides>().register::<O>();
-        self.add_systems(Tick, execute::<O>.in_set(OutsideSystems));
+        let place = next_place(self);
+        self.add_systems(Tick, execute::<O>.in_set(OutsideSystems).in_set(place));
         self
     }
 }
 
 pub(super) fn plugin(app: &mut App) {
     app.init_resource::<Wakeup>().init_resource::<Outsides>().init_resource::<IssuedOrders>();
-    app.configure_sets(Tick, OutsideSystems.in_set(CollectInputs));
+    app.configure_sets(Tick, (NoticeSystems, OutsideSystems).chain().in_set(CollectInputs));
     app.add_systems(Tick, waiting::begin_tick.before(CollectInputs));
 }
 

@@ -5,8 +5,9 @@ use bevy::app::App;
 use bevy::ecs::prelude::*;
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::NoticeSystems;
 use super::reporter::Wakeup;
-use crate::schedule::inputs::{CollectInputs, Input, InputExt};
+use crate::schedule::inputs::{Input, InputExt};
 use crate::schedule::{InputJournal, InputQueue, Tick};
 
 /// The maximum number of notices of one kind that wait for the world; whoever gives more waits.
@@ -68,7 +69,7 @@ impl NoticesExt for App {
         let wakeup = self.world().resource::<Wakeup>().clone();
         self.add_input::<T>().insert_resource(Notices::<T> { sender, receiver, wakeup });
         self.world_mut().resource_mut::<super::Outsides>().register_notices::<T>();
-        self.add_systems(Tick, admit::<T>.in_set(CollectInputs));
+        self.add_systems(Tick, admit::<T>.in_set(NoticeSystems));
         self
     }
 }

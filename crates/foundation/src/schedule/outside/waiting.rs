@@ -58,6 +58,8 @@ pub struct Outsides {
     kinds: Vec<OutsideKind>,
     /// Whether a notice of a kind waits.
     notices: Vec<fn(&World) -> bool>,
+    /// The number of outsides that were added.
+    added: usize,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
 }
@@ -78,6 +80,12 @@ impl Outsides {
             is_awaiting: |world| world.resource::<OutsideDriver<O>>().is_awaiting(),
             running: |world, running| running.extend(world.resource::<OutsideDriver<O>>().running()),
         });
+    }
+
+    /// Counts an added outside; returns how many were added before.
+    pub(super) fn count_added(&mut self) -> usize {
+        self.added += 1;
+        self.added - 1
     }
 
     pub(super) fn register_notices<T: Input>(&mut self) {

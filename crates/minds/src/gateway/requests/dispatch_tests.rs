@@ -9,7 +9,6 @@ use bevy::ecs::prelude::*;
 use super::request_queue::InFlight;
 use crate::base::{AgentKey, Id, RequestId, Seq};
 use crate::gateway::providers::provider::{ProviderRequest, SimulatedAnswer, SimulatedError, SimulatedProvider};
-use crate::gateway::slack::{SlackCommand, SlackEvent, SlackPoll, SlackTerms};
 use crate::gateway::trust::followed_trust::TrustCommand;
 use crate::gateway::trust::trusted_workspaces::TrustFile;
 use crate::gateway::worker::messages::GatewayEvent;

@@ -118,10 +118,6 @@ impl Pane for ConversationsPane {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 /// Draws the conversations.

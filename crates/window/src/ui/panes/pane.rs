@@ -19,8 +19,20 @@ use crate::ui::state::dock_place::{DockPlace, DockedPane};
 use crate::ui::{Command, UiState};
 use crate::view::model::RoomModel;
 
-/// A pane, which owns its state. Only its name and title, its drawing and its copy are required.
-pub trait Pane: Any + Send {
+/// Clones a pane, for screenshots of the window. Every pane that is `Clone` does it.
+pub trait ClonePane {
+    /// Clones the pane.
+    fn boxed_clone(&self) -> Box<dyn Pane>;
+}
+
+impl<T: Pane + Clone> ClonePane for T {
+    fn boxed_clone(&self) -> Box<dyn Pane> {
+        Box::new(self.clone())
+    }
+}
+
+/// A pane, which owns its state. Only its name and its title are required, and that it can be cloned.
+pub trait Pane: Any + Send + ClonePane {
     /// Returns the permanent id of the pane, which appears in saved layouts and in the ids of its commands.
     fn id(&self) -> &'static str;
 
@@ -181,9 +193,6 @@ pub trait Pane: Any + Send {
 
     /// Forgets what belongs to the previous workspace, because another one is open.
     fn forget_workspace(&mut self) {}
-
-    /// Clones the pane, for screenshots of the window.
-    fn boxed_clone(&self) -> Box<dyn Pane>;
 }
 
 /// What the window draws behind a pane.

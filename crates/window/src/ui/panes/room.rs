@@ -83,10 +83,6 @@ impl Pane for RoomPane {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 impl RoomPane {

@@ -281,10 +281,6 @@ impl Pane for Ledger {
         self.text = command.get::<&'static str>().copied().unwrap_or(self.text);
         Vec::new()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 #[test]

@@ -119,10 +119,6 @@ impl Pane for BlackboardPane {
         };
         changes.into_iter().map(command).chain(commands).collect()
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 impl BlackboardPane {

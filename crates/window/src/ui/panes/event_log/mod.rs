@@ -119,10 +119,6 @@ impl Pane for EventLogPane {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 impl EventLogPane {

@@ -177,10 +177,6 @@ impl Pane for Explorer {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 /// Draws the explorer and returns the resulting commands.

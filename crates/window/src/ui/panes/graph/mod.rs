@@ -121,10 +121,6 @@ impl Pane for GraphPane {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 /// Draws the graph pane.

@@ -86,10 +86,6 @@ impl Pane for Inspector {
     fn forget_workspace(&mut self) {
         *self = Self::default();
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 /// Draws the inspector; the newest records of the log if nothing is selected.

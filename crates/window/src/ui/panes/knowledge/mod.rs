@@ -131,10 +131,6 @@ impl Pane for KnowledgePane {
             Err(why) => (self.hits, self.failure) = (Vec::new(), Some(why)),
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
 
 /// Returns the time of this frame in seconds since the Unix epoch.
