@@ -78,8 +78,4 @@ impl Pane for WordCount {
     fn finish(&mut self, _job: &str, result: JobResult) {
         self.counted = result.ok().and_then(|counted| counted.as_u64());
     }
-
-    fn boxed_clone(&self) -> Box<dyn Pane> {
-        Box::new(self.clone())
-    }
 }
