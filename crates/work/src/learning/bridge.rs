@@ -52,7 +52,7 @@ impl KnowledgeBridge {
         let Some(service) = &self.service else { return };
         if let Some(access) = self.embedder.access() {
             self.embedder.meter().refuse(refusal(access));
-            service.tell_used(&self.embedder);
+            service.report_usage(&self.embedder);
         }
         if !self.is_embedder_sent {
             service.use_embedder(self.embedder.clone());

@@ -93,9 +93,9 @@ impl EmbedderChoice {
         &self.meter
     }
 
-    /// Tells the room the usage of the model since the last time. Returns whether nothing is left to tell.
-    pub(super) fn tell_used(&self, room: &NoticeSender<EmbeddingUsed>) -> bool {
-        self.access().is_none_or(|access| EmbeddingUsed::tell(access, &self.meter, room))
+    /// Reports the usage of the model since the last time to the room. Returns whether nothing is left to report.
+    pub(super) fn report_usage(&self, room: &NoticeSender<EmbeddingUsed>) -> bool {
+        self.access().is_none_or(|access| EmbeddingUsed::report(access, &self.meter, room))
     }
 
     /// Loads the model. A provider's model is called once to learn the dimension of its vectors.

@@ -172,8 +172,8 @@ fn the_tick_with_an_answer_has_the_new_number_of_memories_and_the_model_in_use()
     assert!(matches!(admitted.outcomes[0].1.news, OrderReport::Done { .. }), "{:?}", admitted.outcomes);
     let [(counted_in, counts)] = &admitted.counts[..] else { panic!("{:?}", admitted.counts) };
     assert!(*counted_in <= answered_in && counts.of("ada") == 1, "{counts:?}");
-    let [(told_in, _)] = &admitted.embedders[..] else { panic!("{:?}", admitted.embedders) };
-    assert!(*told_in <= answered_in);
+    let [(reported_in, _)] = &admitted.embedders[..] else { panic!("{:?}", admitted.embedders) };
+    assert!(*reported_in <= answered_in);
 }
 
 #[test]

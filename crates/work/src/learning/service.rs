@@ -136,7 +136,7 @@ pub struct KnowledgeServiceOptions {
     pub files: FileHandle,
     /// The number of memories last reported to the room.
     pub counted: MemoryCounts,
-    /// What the room is told unasked.
+    /// Where the service reports to the room unasked.
     pub notices: KnowledgeNotices,
 }
 
@@ -210,10 +210,10 @@ impl KnowledgeService {
         let _ = self.ask(ServiceRequest::Instructions);
     }
 
-    /// Tells the room the usage of this model since the last time.
-    pub(super) fn tell_used(&self, choice: &EmbedderChoice) {
-        // What could not be told is told later.
-        let _is_told = choice.tell_used(&self.notices.used);
+    /// Reports the usage of this model since the last time to the room.
+    pub(super) fn report_usage(&self, choice: &EmbedderChoice) {
+        // What could not be reported is reported later.
+        let _is_reported = choice.report_usage(&self.notices.used);
     }
 }
 
@@ -239,7 +239,7 @@ struct ServiceState {
     is_count_due: bool,
     /// The chosen embedding model.
     wanted: EmbedderChoice,
-    /// Earlier choices whose usage the room has not been told.
+    /// Earlier choices whose usage was not reported to the room yet.
     replaced: Vec<EmbedderChoice>,
     /// When the chosen model is tried again, if it could not be used.
     retry_at: Option<Instant>,
@@ -387,16 +387,16 @@ impl ServiceState {
         }
     }
 
-    /// Tells the room what is new: the number of memories, the model in use, and what it cost. Never waits for the room;
-    /// what it has no place for is told later.
+    /// Reports to the room what is new: the number of memories, the model in use, and what it cost. Never waits for the
+    /// room; what it has no place for is reported later.
     fn give_notices(&mut self) {
         if self.is_count_due {
             self.is_count_due = !self.give_count();
         }
         self.give_embedder();
         let used = &self.options.notices.used;
-        self.replaced.retain(|choice| !choice.tell_used(used));
-        let _is_told = self.wanted.tell_used(used);
+        self.replaced.retain(|choice| !choice.report_usage(used));
+        let _is_reported = self.wanted.report_usage(used);
     }
 
     /// Reports the model in use if it changed.

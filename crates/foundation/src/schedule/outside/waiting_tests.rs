@@ -133,7 +133,7 @@ struct ValleyWorld<const MILLIS: u64> {
 
 impl<const MILLIS: u64> ValleyWorld<MILLIS> {
     fn new() -> Self {
-        let (mut app, valley) = (App::new(), Valley(Arc::default()));
+        let (mut app, valley) = (App::new(), Valley::<MILLIS>(Arc::default()));
         app.add_plugins(schedule::plugin).init_resource::<Admitted>();
         app.add_orders::<Call>().add_outside(valley.clone());
         app.add_systems(Tick, note_answers.in_set(InPhase(WorkshopSystems::Simulate, Layer::Mind)));

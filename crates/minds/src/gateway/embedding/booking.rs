@@ -45,9 +45,9 @@ impl Input for EmbeddingUsed {
 }
 
 impl EmbeddingUsed {
-    /// Tells the room the usage since the last time, from any thread. Returns whether nothing is left in the meter: usage
+    /// Reports the usage since the last time to the room, from any thread. Returns whether nothing is left in the meter: usage
     /// stays there while the room has too much to receive.
-    pub fn tell(access: &EmbeddingAccess, meter: &EmbeddingMeter, room: &NoticeSender<Self>) -> bool {
+    pub fn report(access: &EmbeddingAccess, meter: &EmbeddingMeter, room: &NoticeSender<Self>) -> bool {
         meter.take_if(|reading| room.try_give(Self::of(access, reading)))
     }
 
