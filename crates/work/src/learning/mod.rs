@@ -2,10 +2,10 @@
 //!
 //! Memories are stored in files (`memory/knowledge/`), outside the world. In reading order: the embedding model
 //! ([`embedder`]), the files with their index ([`files`]), answering requests (`knowledge_calls`), the thread that does
-//! so ([`service`]), the world's handle of it ([`bridge`]), and what the world asks of it (`orders`). After a piece of work or a conversation, its agents
-//! review it, and after a workflow one of them does (`reflection`), step by step ([`lessons`]). Answers are inputs, so
-//! a run is replayed without files and without an embedding model. Recalled and learned memories are logged
-//! (`log_events`).
+//! so ([`service`]), the world's handle of it ([`bridge`]), and what the world asks of it (`orders`). After a piece of
+//! work or a conversation, its agents review it, and after a workflow one of them does (`reflection`), step by step
+//! ([`lessons`]). Answers are inputs, so a run is replayed without files and without an embedding model. Recalled and
+//! learned memories are logged (`log_events`).
 
 pub mod bridge;
 pub mod embedder;
