@@ -6,10 +6,10 @@ use std::path::Path;
 use agent_workshop::base::Author;
 use agent_workshop::knowledge::{Embedder, Memory, WordLlama};
 use agent_workshop::learning::{
-    self, EmbedderChoice, KnowledgeBridge, KnowledgeFiles, KnowledgeService, KnowledgeServiceOptions,
+    EmbedderChoice, KnowledgeBridge, KnowledgeFiles, KnowledgeNotices, KnowledgeService, KnowledgeServiceOptions,
 };
 use agent_workshop::memory::MemoryCounts;
-use agent_workshop::schedule;
+use agent_workshop::schedule::{self, outside};
 use agent_workshop::workspace::vfs::{FileService, FileServiceOptions};
 use bevy::ecs::prelude::*;
 
@@ -48,14 +48,15 @@ pub fn tick() -> Vec<Figure> {
     write(folder.path(), "memory/knowledge/shared.md", &lines(MEMORIES));
     let files = FileService::open(FileServiceOptions::new(folder.path())).expect("the workspace can be opened");
     let counted = MemoryCounts { shared: MEMORIES, ..MemoryCounts::default() };
+    let mut without = rooms::crowd_with_minds(AGENTS);
+    let mut with = rooms::crowd_with_minds(AGENTS);
     let service = KnowledgeService::start(KnowledgeServiceOptions {
         workspace: folder.path().to_owned(),
         state_folder: folder.path().join(".workshop"),
         files: files.handle().expect("the files are open"),
         counted: counted.clone(),
+        notices: KnowledgeNotices::of(with.world()),
     });
-    let mut without = rooms::crowd_with_minds(AGENTS);
-    let mut with = rooms::crowd_with_minds(AGENTS);
     with.world_mut().insert_resource(counted);
     with.world_mut().insert_resource(KnowledgeBridge::new(service.expect("a thread can be started")));
     for room in [&mut without, &mut with] {
@@ -95,13 +96,13 @@ pub fn tick() -> Vec<Figure> {
 
 /// Does what every driver of a room does for a tick.
 fn step(world: &mut World) {
-    assert!(!learning::must_wait(world), "everything that was asked is answered");
+    assert!(!outside::must_wait(world, true), "everything that was asked is answered");
     schedule::advance(world);
 }
 
 fn settle(world: &mut World) {
-    while learning::must_wait(world) {
-        learning::wait_for_answer(world, std::time::Duration::from_millis(5));
+    while outside::must_wait(world, true) {
+        outside::wait(world, std::time::Duration::from_millis(5));
     }
 }
 

@@ -12,12 +12,11 @@ use super::persons_clock::local_secs;
 use crate::agent::Roster;
 use crate::base::{Id, Seq};
 use crate::gateway;
-use crate::learning;
 use crate::log::{EventLog, EventRecord};
 use crate::schedule::saved::SavedWorld;
 use crate::schedule::{
     self, DateCorrected, InputJournal, InputQueue, RoomDate, RoomOpened, RoomPaused, SetRoomPaused, SimClock, Speed,
-    TICKS_PER_SEC,
+    TICKS_PER_SEC, outside,
 };
 use crate::simulation::Reacted;
 use crate::store::{self, HistoryLimits, Snapshot, Store};
@@ -92,7 +91,7 @@ impl Driver {
             Step::Owed if workspace::vfs::must_wait(world) => {
                 workspace::vfs::wait_for_answer(world, MAX_WAIT);
             }
-            Step::Owed if learning::must_wait(world) => learning::wait_for_answer(world, MAX_WAIT),
+            Step::Owed if outsides_must_wait(world) => outside::wait(world, MAX_WAIT),
             // The log is never dropped: the clock waits for the disk instead.
             Step::Owed => std::thread::sleep(Duration::from_millis(1)),
             Step::Early => {
@@ -110,7 +109,7 @@ impl Driver {
         // A paused room only processes the person's commands.
         let stands_still = world.resource::<RoomPaused>().holds();
         let has_news = schedule::any_input_waits(world) || workspace::has_news(world) || approvals::has_answers(world);
-        let has_news = has_news || learning::has_news(world);
+        let has_news = has_news || outside::has_arrived(world);
         if paused && stands_still && !has_news {
             self.next_tick_at = None;
             return Step::Paused;
@@ -126,7 +125,7 @@ impl Driver {
             return Step::Early;
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
-        let must_wait = log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world);
+        let must_wait = log_is_full || workspace::vfs::must_wait(world) || outsides_must_wait(world);
         if must_wait || gateway::must_wait(world) || store::orders_must_wait(world) {
             return Step::Owed;
         }
@@ -188,6 +187,12 @@ impl Driver {
         self.next_tick_at = Some(if is_stalled { now + length } else { due + length });
         self.tick_length = length;
     }
+}
+
+/// Whether the next tick must wait for a quick answer, or for the log before it is asked for.
+fn outsides_must_wait(world: &mut World) -> bool {
+    let is_logged = world.get_resource::<Store>().is_none_or(Store::has_written_all);
+    outside::must_wait(world, is_logged)
 }
 
 fn correct_date(dates: &mut DateKeeper, world: &mut World) {

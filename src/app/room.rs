@@ -22,7 +22,7 @@ use crate::gateway::unconfined::unconfined_problems;
 use crate::gateway::{self, Environment, GatewayEnvironment, SandboxDetected, private_variables, trusted_workspaces};
 use crate::kernel::{self, Kernel};
 use crate::knowledge::file::KNOWLEDGE_FOLDER;
-use crate::learning::{KnowledgeBridge, KnowledgeService, KnowledgeServiceOptions, count_memories};
+use crate::learning::{KnowledgeBridge, KnowledgeNotices, KnowledgeService, KnowledgeServiceOptions, count_memories};
 use crate::log::events::RunEnd;
 use crate::log::{EventDraft, EventLog, EventRecord};
 use crate::memory::{MemoriesCounted, MemoryCounts};
@@ -367,7 +367,8 @@ fn open_knowledge(
         world.resource_mut::<InputQueue<MemoriesCounted>>().push(MemoriesCounted(counted.clone()));
     }
     let (workspace, state_folder) = (folder.to_owned(), state_folder(folder));
-    let options = KnowledgeServiceOptions { workspace, state_folder, files: files.handle()?, counted };
+    let (files, notices) = (files.handle()?, KnowledgeNotices::of(world));
+    let options = KnowledgeServiceOptions { workspace, state_folder, files, counted, notices };
     match KnowledgeService::start(options) {
         Ok(service) => Some(KnowledgeBridge::new(service)),
         Err(error) => {

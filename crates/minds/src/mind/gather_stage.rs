@@ -6,6 +6,7 @@
 //! A part that is late or fails is left out, which the record and the prompt mention.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,12 @@ pub struct GatherKey {
     pub request: RequestId,
     /// The id of the part.
     pub part: Id,
+}
+
+impl fmt::Display for GatherKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.request, self.part)
+    }
 }
 
 /// An order that a prompt waits for.

@@ -197,12 +197,12 @@ impl PendingRequests {
 
     /// Returns the pending orders for a part, oldest first.
     pub fn orders_of<'a>(&'a self, part: &'a str) -> impl Iterator<Item = GatherOrder<'a>> {
-        self.gathering.iter().filter_map(move |(request, gathering)| {
-            let (id, wanted) = gathering.wanted.get_key_value(part)?;
-            let OrderStatus::Open { query } = wanted else { return None };
-            let key = GatherKey { request: *request, part: id.clone() };
-            Some(GatherOrder { key, agent: gathering.agent(), query })
-        })
+        self.gathering.iter().filter_map(move |(request, gathering)| gather_order(*request, gathering, part))
+    }
+
+    /// Returns the pending order with this key.
+    pub fn order(&self, key: &GatherKey) -> Option<GatherOrder<'_>> {
+        gather_order(key.request, self.gathering.get(&key.request)?, &key.part)
     }
 
     /// Returns the agent and the causing log record of a request that is being gathered.
@@ -239,6 +239,14 @@ impl PendingRequests {
         self.next_request += 1;
         RequestId(self.next_request)
     }
+}
+
+/// Returns the order for a part of a prompt that is being gathered, if it is pending.
+fn gather_order<'a>(request: RequestId, gathering: &'a Gathering, part: &str) -> Option<GatherOrder<'a>> {
+    let (id, wanted) = gathering.wanted.get_key_value(part)?;
+    let OrderStatus::Open { query } = wanted else { return None };
+    let key = GatherKey { request, part: id.clone() };
+    Some(GatherOrder { key, agent: gathering.agent(), query })
 }
 
 /// A request that was cancelled for a newer one.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::settings::{BUILT_IN, KnowledgeSettings};
 use crate::base::Problem;
-use crate::gateway::embedding::{EmbeddingAccess, EmbeddingMeter, ProviderEmbedder};
+use crate::gateway::embedding::{EmbeddingAccess, EmbeddingMeter, EmbeddingUsed, ProviderEmbedder};
 use crate::gateway::keys::Environment;
 use crate::gateway::{GatewaySettings, PriceSettings};
 use crate::knowledge::{AnyEmbedder, Db, EmbeddingError, MiniLm, WordLlama};
+use crate::schedule::outside::NoticeSender;
 
 /// The name of MiniLM in settings: `minilm`, or `minilm:FOLDER`.
 const MINILM: &str = "minilm";
@@ -90,6 +91,11 @@ impl EmbedderChoice {
     /// The usage of the model and its limits.
     pub fn meter(&self) -> &EmbeddingMeter {
         &self.meter
+    }
+
+    /// Reports the usage of the model since the last time to the room. Returns whether nothing is left to report.
+    pub(super) fn report_usage(&self, room: &NoticeSender<EmbeddingUsed>) -> bool {
+        self.access().is_none_or(|access| EmbeddingUsed::report(access, &self.meter, room))
     }
 
     /// Loads the model. A provider's model is called once to learn the dimension of its vectors.

@@ -10,7 +10,8 @@ use super::settings::KnowledgeSettings;
 use crate::agent::Roster;
 use crate::base::Problem;
 use crate::base::text::truncate;
-use crate::gateway::{GatewayEnvironment, GatewaySettings, PriceSettings};
+use crate::gateway::embedding::refusal_by_caps;
+use crate::gateway::{BudgetSettings, GatewayEnvironment, GatewaySettings, PriceSettings, RequestQueue};
 use crate::knowledge::Owner;
 use crate::log::events::{Knowledge, Warning};
 use crate::log::{EventDraft, EventLog};
@@ -71,7 +72,7 @@ pub(super) fn contradiction(what: &str) -> EventDraft {
 }
 
 /// Requests that externally changed memory files be read again.
-pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, mut bridge: ResMut<KnowledgeBridge>) {
+pub(super) fn follow_files(mut changes: MessageReader<OutsideChange>, bridge: Res<KnowledgeBridge>) {
     for owner in changes.read().filter_map(|change| Owner::by_place(&change.path)) {
         bridge.note_changed(owner);
     }
@@ -107,4 +108,14 @@ pub(super) fn choose_embedder(
     if knowledge.is_changed() || gateway.is_changed() || prices.is_changed() || surroundings.is_changed() {
         bridge.choose_embedder(EmbedderChoice::of(&knowledge, &gateway, &prices, &surroundings.0));
     }
+}
+
+/// Keeps the embedding model within the limits of the room, and sends a new choice to the service.
+pub(super) fn limit_embedder(
+    mut bridge: ResMut<KnowledgeBridge>,
+    queue: Res<RequestQueue>,
+    budget: Res<BudgetSettings>,
+) {
+    bridge.release_ended();
+    bridge.follow_embedder(|access| refusal_by_caps(access, &queue, &budget));
 }

@@ -4,6 +4,8 @@
 //! An executor says what is its own: how its orders begin, what it reports, and whether an order that may already have
 //! been carried out may be repeated. Everything else is the same for all of them.
 
+use std::time::Duration;
+
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::{SystemParam, SystemParamItem};
 use serde::Serialize;
@@ -22,6 +24,10 @@ pub trait ToolExecutor: Send + Sync + 'static {
     const NAME: &'static str;
     /// How many orders run at once; the others wait.
     const MAX_RUNNING: usize;
+    /// Whether answers take real time: see [`Outside::TAKES_REAL_TIME`].
+    const TAKES_REAL_TIME: bool = true;
+    /// How long the clock waits for an answer: see [`Outside::PATIENCE`].
+    const PATIENCE: Option<Duration> = None;
 
     /// The content of an order, as [`Work::Order`] stores it.
     type Order: Serialize + DeserializeOwned;
@@ -88,6 +94,8 @@ pub struct ToolOutside<E>(pub E);
 impl<E: ToolExecutor> Outside for ToolOutside<E> {
     const NAME: &'static str = E::NAME;
     const MAX_RUNNING: usize = E::MAX_RUNNING;
+    const TAKES_REAL_TIME: bool = E::TAKES_REAL_TIME;
+    const PATIENCE: Option<Duration> = E::PATIENCE;
 
     type Key = OrderKey;
     type Order = E::Order;

@@ -9,6 +9,8 @@
 //!    only started again if its outside says that repeating it is safe ([`Outside::interrupted`]).
 //! 3. An answer enters the world as an [`Input`](super::Input), with the key of its order. An order whose answer can no
 //!    longer arrive is answered by [`Outside::lost`]: nobody waits for ever.
+//!    An outside that answers quickly has a [`PATIENCE`](Outside::PATIENCE): its orders are started between two ticks,
+//!    once the log is written, and the clock waits a moment for their answers.
 //! 4. An order that its owner no longer wants is cancelled, and whatever it still reports is dropped.
 //! 5. In a replay, nothing is started, and whatever arrives is dropped: the journal holds the answers.
 //!
@@ -24,10 +26,11 @@ pub mod tape;
 pub mod waiting;
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use bevy::ecs::system::{SystemParam, SystemParamItem};
+use bevy::ecs::system::{BoxedSystem, SystemParam, SystemParamItem};
 use serde::Serialize;
 
 pub use driver::{OutsideDriver, execute};
@@ -36,7 +39,8 @@ pub use pending::{Order, PendingOrders, PendingOrdersExt};
 pub use reporter::{Reporter, Wakeup};
 pub use tape::Tape;
 pub use waiting::{
-    IssuedOrders, Outsides, RunningOrder, awaits_real_time, has_arrived, must_wait_for_log, running_orders,
+    IssuedOrders, Outsides, RunningOrder, awaits_real_time, has_arrived, must_wait, must_wait_for_log, running_orders,
+    wait,
 };
 
 use super::Tick;
@@ -57,6 +61,10 @@ pub trait Outside: Send + Sync + Sized + 'static {
     /// Whether answers take real time, so that a room at full speed runs no faster than the clock on the wall while one
     /// is outstanding.
     const TAKES_REAL_TIME: bool = true;
+    /// How long the clock waits for an answer, at whatever speed it runs: orders are then started between the tick that
+    /// issued them and the next one, which admits the answers that come in this time. Later answers are admitted in the
+    /// tick in which they come, and until one does, the clock does not wait again. `None`: the clock does not wait.
+    const PATIENCE: Option<Duration> = None;
 
     /// Identifies an order, permanently.
     type Key: Ord + Clone + Display + Send + Sync + 'static;
@@ -66,8 +74,8 @@ pub trait Outside: Send + Sync + Sized + 'static {
     type Report: Send + 'static;
     /// What enters the world.
     type Answer: Input;
-    /// The parts of the world that this outside needs. It must not contain the queue of its answers, the clock, the
-    /// input journal or the tape, which belong to the driver.
+    /// The parts of the world that this outside needs. It must not contain the queue of its answers or the tape, nor write
+    /// the clock or the input journal, which belong to the driver.
     type World: SystemParam + 'static;
 
     /// Returns the keys of the orders that the world waits for, oldest first. Called once in each live tick.
@@ -178,6 +186,12 @@ impl OutsideExt for App {
         self.world_mut().resource_mut::<Outsides>().register::<O>();
         let place = next_place(self);
         self.add_systems(Tick, execute::<O>.in_set(OutsideSystems).in_set(place));
+        if O::PATIENCE.is_some() {
+            let system = IntoSystem::into_system(driver::execute_between_ticks::<O>);
+            let mut system: BoxedSystem<In<bool>, waiting::Awaited> = Box::new(system);
+            system.initialize(self.world_mut());
+            self.world_mut().resource_mut::<Outsides>().register_between_ticks(system);
+        }
         self
     }
 }

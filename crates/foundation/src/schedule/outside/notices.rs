@@ -40,6 +40,14 @@ impl<T: Input> NoticeSender<T> {
         let _ = self.sender.send(notice);
         self.wakeup.wake();
     }
+
+    /// Gives a notice unless very many are waiting; returns whether it was given. Never waits.
+    pub fn try_give(&self, notice: T) -> bool {
+        // The world may have ended, and then there is nobody to keep it for.
+        let is_given = !self.sender.try_send(notice).is_err_and(|error| error.is_full());
+        self.wakeup.wake();
+        is_given
+    }
 }
 
 impl<T: Input> Notices<T> {

@@ -371,6 +371,19 @@ fn notices_enter_as_inputs_and_are_dropped_in_a_replay() {
 }
 
 #[test]
+fn a_notice_that_may_not_wait_is_refused_while_very_many_are_waiting() {
+    let mut world = BellWorld::new();
+    world.app.add_notices::<Rung>();
+    let sender = world.app.world().resource::<Notices<Rung>>().sender();
+    let notice = |number: u32| Rung { number, heard: "unasked".to_owned(), is_last: false };
+    let given = (0..1_000).filter(|number| sender.try_give(notice(*number))).count();
+    assert!((1..1_000).contains(&given), "{given} were given");
+    world.tick();
+    assert_eq!(world.heard().len(), given);
+    assert!(sender.try_give(notice(1_000)), "there is room again");
+}
+
+#[test]
 fn a_tape_plays_what_it_recorded_in_the_same_ticks_and_starts_nothing() {
     let mut world = BellWorld::new();
     world.app.insert_resource(Tape::recording());

@@ -3,12 +3,15 @@
 use std::time::{Duration, Instant};
 
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::BoxedSystem;
 
-use super::{Notices, Outside, OutsideDriver};
+use super::{Notices, Outside, OutsideDriver, Wakeup};
 use crate::schedule::{Input, InputJournal, TICKS_PER_SEC};
 
 /// The duration of a tick at normal speed.
 const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SEC);
+/// How long a wait for the log lasts before it is looked at again.
+const LOG_LOOK: Duration = Duration::from_millis(1);
 
 /// Whether the latest tick issued an order that is carried out outside of the world. The next tick then waits until
 /// the tick is in the log: if the process were killed after carrying out an order that is not in the log, the room would
@@ -62,6 +65,21 @@ pub struct Outsides {
     added: usize,
     /// When the last tick ran.
     ticked_at: Option<Instant>,
+    /// What runs between ticks, for each outside with a patience. Its input is whether the log is written.
+    between_ticks: Vec<BoxedSystem<In<bool>, Awaited>>,
+    /// What [`must_wait`] found last.
+    awaited: Awaited,
+}
+
+/// What the next tick has to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(super) enum Awaited {
+    #[default]
+    Nothing,
+    /// An order of the latest tick can only be started once the log is written.
+    Log,
+    /// An answer is expected soon.
+    Answer,
 }
 
 #[derive(Clone, Copy)]
@@ -86,6 +104,10 @@ impl Outsides {
     pub(super) fn count_added(&mut self) -> usize {
         self.added += 1;
         self.added - 1
+    }
+
+    pub(super) fn register_between_ticks(&mut self, system: BoxedSystem<In<bool>, Awaited>) {
+        self.between_ticks.push(system);
     }
 
     pub(super) fn register_notices<T: Input>(&mut self) {
@@ -117,3 +139,36 @@ pub fn has_arrived(world: &World) -> bool {
 pub fn awaits_real_time(world: &World) -> bool {
     world.resource::<Outsides>().kinds.iter().any(|kind| kind.takes_real_time && (kind.is_awaiting)(world))
 }
+
+/// Starts what outsides with a patience are to do, if the log is written, receives their answers, and returns whether the
+/// next tick has to wait for one of these answers or for the log. Never true in a replay.
+pub fn must_wait(world: &mut World, is_logged: bool) -> bool {
+    if world.resource::<InputJournal>().is_replaying() {
+        return false;
+    }
+    let mut systems = std::mem::take(&mut world.resource_mut::<Outsides>().bypass_change_detection().between_ticks);
+    let mut awaited = Awaited::Nothing;
+    for system in &mut systems {
+        match system.run(is_logged, world) {
+            Ok(also_awaited) => awaited = awaited.max(also_awaited),
+            Err(error) => tracing::error!("an outside could not run between two ticks: {error}"),
+        }
+    }
+    let mut outsides = world.resource_mut::<Outsides>();
+    let outsides = outsides.bypass_change_detection();
+    (outsides.between_ticks, outsides.awaited) = (systems, awaited);
+    awaited != Awaited::Nothing
+}
+
+/// Waits for what [`must_wait`] found, at most `timeout`.
+pub fn wait(world: &World, timeout: Duration) {
+    let timeout = match world.resource::<Outsides>().awaited {
+        Awaited::Answer => timeout,
+        Awaited::Nothing | Awaited::Log => timeout.min(LOG_LOOK),
+    };
+    world.resource::<Wakeup>().wait(timeout);
+}
+
+#[cfg(test)]
+#[path = "waiting_tests.rs"]
+mod tests;

@@ -17,6 +17,7 @@ use crate::gateway::requests::user_overrides::CallApart;
 use crate::log::EventLog;
 use crate::mind::{CallKind, Usage};
 use crate::schedule::Input;
+use crate::schedule::outside::NoticeSender;
 
 /// The assumed size of a request when its budget is checked, in tokens: that of a few sentences.
 const USUAL_TOKENS: u32 = 200;
@@ -44,18 +45,23 @@ impl Input for EmbeddingUsed {
 }
 
 impl EmbeddingUsed {
-    /// Reads the usage since the last call; `None` if there was none.
-    pub fn take(access: &EmbeddingAccess, meter: &EmbeddingMeter) -> Option<Self> {
-        let Reading { calls, tokens, duration, failure, .. } = meter.take()?;
-        let usage = Usage { input_tokens: u32::try_from(tokens).unwrap_or(u32::MAX), ..Usage::default() };
-        Some(Self {
+    /// Reports the usage since the last time to the room, from any thread. Returns whether nothing is left in the meter: usage
+    /// stays there while the room has too much to receive.
+    pub fn report(access: &EmbeddingAccess, meter: &EmbeddingMeter, room: &NoticeSender<Self>) -> bool {
+        meter.take_if(|reading| room.try_give(Self::of(access, reading)))
+    }
+
+    fn of(access: &EmbeddingAccess, reading: &Reading) -> Self {
+        let input_tokens = u32::try_from(reading.tokens).unwrap_or(u32::MAX);
+        let usage = Usage { input_tokens, ..Usage::default() };
+        Self {
             provider: access.choice.provider.clone(),
             model: access.choice.model.clone(),
-            used: tally(access.rate, usage, calls),
-            duration_ms: millis(duration),
+            used: tally(access.rate, usage, reading.calls),
+            duration_ms: millis(reading.duration),
             is_local: access.site == ServerOwner::Local,
-            failure,
-        })
+            failure: reading.failure.clone(),
+        }
     }
 }
 

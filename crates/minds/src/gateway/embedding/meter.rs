@@ -35,16 +35,16 @@ impl EmbeddingMeter {
         reading.failure = failure.or(reading.failure.take());
     }
 
-    /// Returns and resets the usage; `None` if there was none.
-    pub(super) fn take(&self) -> Option<Reading> {
+    /// Passes the usage on, if there was any, and resets it if `give` could do so. Returns whether nothing is left.
+    pub(super) fn take_if(&self, give: impl FnOnce(&Reading) -> bool) -> bool {
         let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let refusal = reading.refusal.clone();
-        (reading.calls > 0).then(|| std::mem::replace(&mut *reading, Reading { refusal, ..Reading::default() }))
-    }
-
-    /// Whether there is usage that is not in the ledger yet.
-    pub fn is_due(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).calls > 0
+        if reading.calls > 0 {
+            if !give(&reading) {
+                return false;
+            }
+            *reading = Reading { refusal: reading.refusal.take(), ..Reading::default() };
+        }
+        true
     }
 
     /// Forbids further requests for this reason, or allows them.
@@ -55,5 +55,31 @@ impl EmbeddingMeter {
     /// Returns why further requests are forbidden.
     pub(super) fn refusal(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).refusal.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_passed_on_once_and_kept_until_somebody_takes_it() {
+        let meter = EmbeddingMeter::default();
+        assert!(meter.take_if(|_| panic!("there is nothing to pass on")));
+        meter.refuse(Some("the limit is reached".to_owned()));
+        for tokens in [7, 5] {
+            let usage = Usage { input_tokens: tokens, ..Usage::default() };
+            meter.note(usage, Duration::from_millis(3), None);
+        }
+        assert!(!meter.take_if(|_| false), "nobody took it");
+        let mut passed = Vec::new();
+        for _ in 0..2 {
+            assert!(meter.take_if(|reading| {
+                passed.push((reading.calls, reading.tokens));
+                true
+            }));
+        }
+        assert_eq!(passed, [(2, 12)]);
+        assert_eq!(meter.refusal().as_deref(), Some("the limit is reached"));
     }
 }
