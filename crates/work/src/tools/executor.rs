@@ -22,6 +22,8 @@ pub trait ToolExecutor: Send + Sync + 'static {
     const NAME: &'static str;
     /// How many orders run at once; the others wait.
     const MAX_RUNNING: usize;
+    /// Whether results take real time, as [`Outside::TAKES_REAL_TIME`] says.
+    const TAKES_REAL_TIME: bool = true;
 
     /// The content of an order, as [`Work::Order`] stores it.
     type Order: Serialize + DeserializeOwned;
@@ -29,6 +31,16 @@ pub trait ToolExecutor: Send + Sync + 'static {
     type Report: Send + 'static;
     /// The parts of the world that it needs, besides the orders.
     type World: SystemParam + 'static;
+
+    /// Runs first in each live tick, also without orders, and returns what it finds about running ones, as
+    /// [`Outside::poll`] says.
+    fn poll(&mut self, world: &mut ExecutorWorld<'_, '_, Self>) -> Vec<(OrderKey, Self::Report)>
+    where
+        Self: Sized,
+    {
+        let _ = world;
+        Vec::new()
+    }
 
     /// Decides about an order that an earlier process may have begun: `None` repeats it, a text ends it as stopped, for
     /// this reason.
@@ -82,12 +94,17 @@ pub struct ToolOutside<E>(pub E);
 impl<E: ToolExecutor> Outside for ToolOutside<E> {
     const NAME: &'static str = E::NAME;
     const MAX_RUNNING: usize = E::MAX_RUNNING;
+    const TAKES_REAL_TIME: bool = E::TAKES_REAL_TIME;
 
     type Key = OrderKey;
     type Order = E::Order;
     type Report = E::Report;
     type Answer = OrderOutcome;
     type World = (Res<'static, PendingToolOrders>, E::World);
+
+    fn poll(&mut self, (_, world): &mut WorldOf<'_, '_, Self>) -> Vec<(OrderKey, E::Report)> {
+        self.0.poll(world)
+    }
 
     fn wanted(&mut self, (orders, _): &mut WorldOf<'_, '_, Self>) -> Vec<OrderKey> {
         orders.of(E::NAME).map(|order| order.key).collect()

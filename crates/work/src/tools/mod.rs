@@ -64,12 +64,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
+use executor::ToolOutside;
 
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
 use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
 use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::outside::{OutsideExt, OutsideSystems};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
 use crate::workspace::{FileChanged, ProblemReport, SettingsExt};
@@ -108,7 +110,9 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Profiles>().insert_resource(builtin().clone());
     app.init_resource::<PendingToolOrders>().init_resource::<order::IssuedOrders>();
     app.add_settings::<document_runtime::DocumentSettings>();
-    app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
+    app.init_resource::<document_tools::ReadCode>();
+    app.add_outside(ToolOutside(document_tools::DocumentCalls::default()));
+    app.add_outside(document_checks::CodeChecks::default());
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Layer::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);
     app.configure_sets(Tick, answering);
@@ -136,13 +140,7 @@ pub fn plugin(app: &mut App) {
     );
     app.add_systems(
         Tick,
-        (
-            mcp::execute_orders,
-            commands::execute_orders,
-            web::execute_orders,
-            document_tools::execute_orders,
-            document_checks::check,
-        )
+        (mcp::execute_orders, commands::execute_orders, web::execute_orders)
             .chain()
             .in_set(ToolResultsReceived)
             .in_set(ExternalResultsReceived)
@@ -150,6 +148,8 @@ pub fn plugin(app: &mut App) {
             .after(FileReportsReceived)
             .after(ServerMessagesReceived),
     );
+    let outside = OutsideSystems.in_set(ToolResultsReceived).in_set(ExternalResultsReceived);
+    app.configure_sets(Tick, outside.after(FileReportsReceived).after(ServerMessagesReceived));
     sections::register::<PendingToolOrders>(app);
 }
 

@@ -36,6 +36,11 @@ impl<O: Outside> OutsideDriver<O> {
         &self.outside
     }
 
+    /// The outside, to end what it runs when the world is closed.
+    pub fn outside_mut(&mut self) -> &mut O {
+        &mut self.outside
+    }
+
     /// Whether an order is being carried out by this process.
     pub fn is_running(&self) -> bool {
         !self.running.is_empty()
@@ -91,27 +96,36 @@ pub fn execute<O: Outside>(
     let mut world = world.into_inner();
     let driver = driver.bypass_change_detection();
     if journal.is_replaying() {
+        // A replay carries nothing out: it runs no code of an agent.
+        rule!("a-replay-runs-no-code");
         driver.drop_all(&mut world);
         return;
     }
+    let polled = driver.outside.poll(&mut world);
     let wanted = driver.outside.wanted(&mut world);
-    if wanted.is_empty() && driver.running.is_empty() && driver.answered.is_empty() && !driver.reports.has_any() {
+    let has_reports = !polled.is_empty() || driver.reports.has_any();
+    if wanted.is_empty() && driver.running.is_empty() && driver.answered.is_empty() && !has_reports {
         driver.has_looked = true;
         return;
     }
     let tape = tape.as_deref_mut();
     let mut answers = Answers::<O> { queue: &mut queue, tape, tick: clock.tick() };
     driver.cancel_unwanted(&wanted, &mut answers, &mut world);
-    driver.receive(&mut answers, &mut world);
+    driver.receive(polled, &mut answers, &mut world);
     let running = &driver.running;
     driver.outside.attend(&|key| running.contains_key(key), &mut world);
     driver.start_wanted(wanted, &mut answers, &mut world);
 }
 
 impl<O: Outside> OutsideDriver<O> {
-    fn receive(&mut self, answers: &mut Answers<'_, O>, world: &mut WorldOf<'_, '_, O>) {
+    fn receive(
+        &mut self,
+        polled: Vec<(O::Key, O::Report)>,
+        answers: &mut Answers<'_, O>,
+        world: &mut WorldOf<'_, '_, O>,
+    ) {
         let (arrived, ended) = self.reports.take();
-        for (key, report) in arrived {
+        for (key, report) in polled.into_iter().chain(arrived) {
             // It was cancelled, or it reports after its final report.
             if !self.running.contains_key(&key) {
                 continue;

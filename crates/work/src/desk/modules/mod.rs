@@ -14,8 +14,8 @@ mod module_words;
 
 pub use module_events::ModuleLogged;
 pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
+pub(super) use module_runner::add_runner;
 pub use module_runner::stop_all;
-pub(super) use module_runner::{RunningModules, run};
 pub(super) use module_words::wait_for_prompt_texts;
 
 use bevy::ecs::message::Message;
