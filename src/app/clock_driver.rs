@@ -20,8 +20,7 @@ use crate::schedule::{
     TICKS_PER_SEC,
 };
 use crate::simulation::Reacted;
-use crate::store::{HistoryLimits, Snapshot, Store};
-use crate::tools;
+use crate::store::{self, HistoryLimits, Snapshot, Store};
 use crate::workspace::{self, KnownFiles, RoomStart};
 
 /// Maximum real time that a stall of the machine advances the room.
@@ -128,7 +127,7 @@ impl Driver {
         }
         let log_is_full = world.get_resource::<Store>().is_some_and(|store| !store.has_room());
         let must_wait = log_is_full || workspace::vfs::must_wait(world) || learning::must_wait(world);
-        if must_wait || gateway::must_wait(world) || tools::must_wait(world) {
+        if must_wait || gateway::must_wait(world) || store::orders_must_wait(world) {
             return Step::Owed;
         }
         if let Speed::Times(times) = speed {

@@ -3,6 +3,7 @@
 pub mod approvals;
 pub mod clock_driver;
 pub mod display_names;
+mod extensions;
 pub mod importing;
 pub mod opening;
 pub mod persons_clock;
@@ -22,6 +23,7 @@ pub mod workflows;
 use bevy::app::App;
 use bevy::ecs::schedule::IntoScheduleConfigs;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
+pub use extensions::extend;
 
 use crate::base::{Id, Seq};
 use crate::gateway::ScriptedProvider;
@@ -35,7 +37,7 @@ use crate::{
     tools, workspace,
 };
 
-/// A room with all plugins except the window, not started yet.
+/// A room with all plugins except the window, and with what was added by [`extend`], not started yet.
 pub fn headless() -> App {
     ComputeTaskPool::get_or_init(TaskPool::default);
     let mut app = App::empty();
@@ -70,6 +72,7 @@ pub fn headless() -> App {
             .chain()
             .in_set(InPhase(WorkshopSystems::Record, Layer::Orchestration)),
     );
+    extensions::add_to(&mut app);
     app
 }
 

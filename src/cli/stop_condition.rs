@@ -11,8 +11,10 @@ use crate::app::approvals::has_answers;
 use crate::app::clock_driver::EventTap;
 use crate::base::visible_text::visible;
 use crate::desk::person_tasks::{self, PersonTask, TasksBehind};
-use crate::desk::{CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments, is_returning_answers};
-use crate::gateway::{RequestQueue, SlackCalls};
+use crate::desk::{
+    CheckIns, SessionEdits, SlackChannels, Streams, TaskAssignments, awaits_first_poll, is_returning_answers,
+};
+use crate::gateway::RequestQueue;
 use crate::kernel::{Hold, Kernel};
 use crate::learning::Lessons;
 use crate::orchestration::workflow::{WorkflowCommand, WorkflowRuns};
@@ -173,7 +175,7 @@ fn is_delivering_messages(world: &World) -> bool {
     let is_restricted = world.resource::<WorkspaceTrust>().is_restricted();
     (!is_restricted && world.resource::<Streams>().has_pending_messages(now))
         || world.resource::<SlackChannels>().has_pending_batch(now)
-        || world.resource::<SlackCalls>().is_first_poll_running()
+        || awaits_first_poll(world)
         || is_returning_answers(world)
 }
 

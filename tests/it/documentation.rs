@@ -10,10 +10,10 @@ use libtest_mimic::Trial;
 use crate::cases;
 
 /// Folders whose files the pages name by their whole path.
-const SOURCE_FOLDERS: [&str; 4] = ["crates/", "src/", "tests/it/", "benches/"];
+const SOURCE_FOLDERS: [&str; 5] = ["crates/", "src/", "tests/it/", "benches/", "examples/"];
 
 /// Pages in which each name in code is a name of the code; other pages also show what people and agents write.
-const PAGES_ABOUT_CODE: [&str; 2] = ["docs/architecture.md", "docs/testing.md"];
+const PAGES_ABOUT_CODE: [&str; 3] = ["docs/architecture.md", "docs/extending.md", "docs/testing.md"];
 
 pub fn trials() -> Vec<Trial> {
     cases![
@@ -21,6 +21,8 @@ pub fn trials() -> Vec<Trial> {
         every_source_file_that_is_named_exists,
         every_name_of_the_code_exists,
         every_package_has_a_page_that_is_linked,
+        every_example_is_linked_and_tested_and_uses_only_what_is_public,
+        every_package_of_the_table_is_used_or_said_not_to_be,
         wrong_links_and_names_are_found,
     ]
 }
@@ -59,7 +61,7 @@ fn pages() -> Vec<Page> {
 /// Returns the paths of all Rust files, from the root of the repository.
 fn rust_files() -> Vec<String> {
     let mut files = vec!["build.rs".to_owned()];
-    let tops = ["src", "tests", "benches"].map(str::to_owned);
+    let tops = ["src", "tests", "benches", "examples"].map(str::to_owned);
     let inside = packages().into_iter().flat_map(|package| {
         ["src", "examples"]
             .map(|folder| format!("{package}/{folder}"))
@@ -254,6 +256,41 @@ fn every_package_has_a_page_that_is_linked() {
     let linked = links(&architecture);
     for package in packages() {
         assert!(linked.contains(&format!("../{package}/README.md")), "docs/architecture.md does not link {package}");
+    }
+}
+
+/// An example is what a crate elsewhere would be: it depends on the program as a whole, and no test of the program's own
+/// stands for its tests.
+fn every_example_is_linked_and_tested_and_uses_only_what_is_public() {
+    let extending = fs::read_to_string(root().join("docs/extending.md")).unwrap();
+    let linked = links(&extending);
+    let together = fs::read_to_string(root().join("examples/tests/main.rs")).unwrap();
+    let is_folder = |name: &String| root().join("examples").join(name).is_dir();
+    let examples: Vec<String> = entries("examples").into_iter().filter(is_folder).collect();
+    assert!(examples.len() > 6, "the examples were not found");
+    for example in examples {
+        let is_linked = linked.iter().any(|link| link.starts_with(&format!("../examples/{example}/")));
+        assert!(is_linked, "docs/extending.md does not link examples/{example}");
+        let folder = root().join("examples").join(&example);
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains("agent-workshop = {"), "examples/{example} does not use the program");
+        let inner = manifest.lines().find(|line| line.starts_with("workshop-"));
+        assert_eq!(inner, None, "examples/{example} uses a package of the program that is not public");
+        let is_tested = together.contains(&format!("\"../{example}/tests.rs\"")) || folder.join("tests").is_dir();
+        assert!(is_tested || example == "tests", "examples/{example} has no tests that are run");
+    }
+}
+
+fn every_package_of_the_table_is_used_or_said_not_to_be() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let (_, table) = page.split_once("## Packages that carry the program").expect("the page has the table");
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let rows: Vec<(&str, &str)> =
+        table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | ")).collect();
+    assert!(rows.len() >= 10, "the table was not found");
+    for (package, row) in rows {
+        let is_used = manifest.lines().any(|line| line.starts_with(&format!("{package} = ")));
+        assert_ne!(is_used, row.starts_with("not used"), "docs/architecture.md is wrong about {package}");
     }
 }
 

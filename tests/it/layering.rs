@@ -73,6 +73,7 @@ pub fn trials() -> Vec<Trial> {
     cases![
         layers_use_only_layers_below,
         every_package_and_layer_is_listed,
+        only_the_program_chooses_features,
         a_layer_does_not_use_its_forbidden_layers,
         files_of_a_folder_have_no_cyclic_dependencies,
         the_library_documentation_lists_the_layers,
@@ -180,6 +181,29 @@ fn every_package_and_layer_is_listed() {
         for layer in *layers {
             let source = root().join(package).join("src").join(layer);
             assert!(source.is_dir(), "{package} has no layer {layer}");
+        }
+    }
+}
+
+/// Features of a package are on by default, so that its tests have them. A package that used it with them would bring them
+/// into a program that is built without.
+fn only_the_program_chooses_features() {
+    let examples = fs::read_dir(root().join("examples")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = PACKAGES.iter().map(|(package, _)| root().join(package)).chain(examples);
+    let manifests: Vec<String> =
+        folders.filter_map(|folder| fs::read_to_string(folder.join("Cargo.toml")).ok()).collect();
+    let name = |manifest: &str| {
+        let line = manifest.lines().find(|line| line.starts_with("name = ")).expect("a package has a name");
+        line.trim_start_matches("name = ").trim_matches('"').to_owned()
+    };
+    let with_features: Vec<String> =
+        manifests.iter().filter(|manifest| manifest.contains("\ndefault = [")).map(|manifest| name(manifest)).collect();
+    assert!(with_features.len() > 3, "the features were not found");
+    for user in &manifests {
+        for used in &with_features {
+            let line = user.lines().find(|line| line.starts_with(&format!("{used} = ")));
+            let is_chosen = line.is_none_or(|line| line.contains("default-features = false"));
+            assert!(is_chosen, "{} uses {used} with its default features", name(user));
         }
     }
 }

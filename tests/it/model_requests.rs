@@ -150,14 +150,7 @@ pub fn wait_for_reply(worker: &Worker) -> Exchange {
                 live.push_str(&text);
                 pieces += 1;
             }
-            GatewayEvent::Thought { .. }
-            | GatewayEvent::AccessChanged { .. }
-            | GatewayEvent::Mcp(_)
-            | GatewayEvent::PutBack(_)
-            | GatewayEvent::Program(_)
-            | GatewayEvent::Web(_)
-            | GatewayEvent::Slack(_)
-            | GatewayEvent::TrustRead(_) => {}
+            GatewayEvent::Thought { .. } | GatewayEvent::PutBack(_) | GatewayEvent::TrustRead(_) => {}
             GatewayEvent::Finished { outcome, effort, .. } => return Exchange { outcome, live, pieces, calls, effort },
         }
     }

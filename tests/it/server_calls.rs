@@ -5,8 +5,6 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use agent_workshop::gateway::mcp::{McpCommand, McpEvent, McpFault, McpReply, McpStatus};
-use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
-use agent_workshop::gateway::worker::Worker;
 use agent_workshop::gateway::{McpServerStatus, McpServers};
 use agent_workshop::kernel::KernelCommand;
 use agent_workshop::schedule::TICKS_PER_SEC;
@@ -18,8 +16,8 @@ use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
 use crate::servers::{
-    TestWorkspace, is_gone, mock_server, processes, results, room_with, run_in, script, script_of_a_call, terms, tool,
-    workspace_on_disk,
+    ServersAlone, TestWorkspace, is_gone, mock_server, processes, results, room_with, run_in, script, script_of_a_call,
+    terms, tool, workspace_on_disk,
 };
 use crate::workshop::Workshop;
 
@@ -44,9 +42,9 @@ pub fn trials() -> Vec<Trial> {
     cases.into_iter().map(|case| case.with_ignored_flag(ignored)).collect()
 }
 
-/// A worker with one MCP server.
+/// A pool with one MCP server.
 struct ConnectedServer {
-    worker: Worker,
+    servers: ServersAlone,
     mode: &'static str,
     workspace: TestWorkspace,
 }
@@ -58,17 +56,17 @@ impl ConnectedServer {
         server
     }
 
-    /// Starts a worker that is still connecting to the server.
+    /// Starts a pool that is still connecting to the server.
     fn of(mode: &'static str) -> Self {
         let workspace = TestWorkspace::new();
         workspace.allow(&mock_server(mode));
-        let server = Self { worker: Worker::start(workspace.environment(), BTreeMap::new()).unwrap(), mode, workspace };
+        let server = Self { servers: ServersAlone::new(&workspace.environment()), mode, workspace };
         server.connect();
         server
     }
 
     fn send(&self, command: McpCommand) {
-        self.worker.send(GatewayCommand::Mcp(command)).unwrap();
+        self.servers.send(command);
     }
 
     fn connect(&self) {
@@ -89,7 +87,7 @@ impl ConnectedServer {
     fn until<T>(&self, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
-            if let Some(GatewayEvent::Mcp(event)) = self.worker.next(Duration::from_millis(50))
+            if let Some(event) = self.servers.next(Duration::from_millis(50))
                 && let Some(found) = is_it(event)
             {
                 return found;
@@ -161,8 +159,8 @@ fn a_server_that_keeps_changing_its_lists_is_polled_more_slowly() {
     let until = Instant::now() + Duration::from_secs(4);
     let mut offers = Vec::new();
     while Instant::now() < until {
-        if let Some(GatewayEvent::Mcp(McpEvent::Standing { news: McpStatus::Ready { offer }, .. })) =
-            server.worker.next(Duration::from_millis(50))
+        if let Some(McpEvent::Standing { news: McpStatus::Ready { offer }, .. }) =
+            server.servers.next(Duration::from_millis(50))
         {
             offers.push(offer);
         }

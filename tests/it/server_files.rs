@@ -1,7 +1,6 @@
 //! Files of the workspace beside MCP servers: guarded ones, whose rights and times a server cannot change for good, and the
 //! code that a server loads.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +8,14 @@ use std::time::{Duration, Instant};
 
 use agent_workshop::agent::mcp_server;
 use agent_workshop::gateway::mcp::McpFault;
-use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::sandbox::Level;
-use agent_workshop::gateway::worker::Worker;
-use agent_workshop::gateway::{CodeCheck, ProgramCommand, ProgramOrder, ProgramSettings};
+use agent_workshop::gateway::{
+    AttributesPutBack, CodeCheck, ExternalCalls, GatewayEnvironment, Network, ProgramOrder, ProgramSettings,
+};
+use agent_workshop::schedule::outside::NoticesExt;
+use agent_workshop::schedule::{self, InputJournal, RecordedInput};
+use bevy::app::App;
+use bevy::ecs::system::SystemState;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
@@ -117,10 +120,12 @@ fn told_of_a_command(level: Level) {
     // An empty folder of this name is removed like those that only stand for something hidden.
     std::fs::write(workspace.folder.path().join(".workshop/workshop.db"), "").expect("files can be written");
     let before = attributes(&settings);
-    let worker = Worker::start(workspace.environment(), BTreeMap::new()).expect("a thread can be started");
-    let run = |id: &str, words: &[&str]| {
-        let order = ProgramOrder {
-            id: id.into(),
+    let mut app = App::new();
+    app.add_plugins(schedule::plugin).add_notices::<AttributesPutBack>();
+    app.init_resource::<Network>();
+    app.insert_resource(GatewayEnvironment(workspace.environment()));
+    let mut run = |words: &[&str]| {
+        let program = ProgramOrder {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             root: None,
             folder: String::new(),
@@ -129,19 +134,19 @@ fn told_of_a_command(level: Level) {
             observer: None,
             code: CodeCheck::default(),
         };
-        let command = GatewayCommand::Program(ProgramCommand::Run(Box::new(order)));
-        worker.send(command).expect("the queue has room");
-        let mut told = Vec::new();
-        loop {
-            match worker.next(PATIENCE).expect("the command ends") {
-                GatewayEvent::PutBack(report) => told.push(report.sentence()),
-                GatewayEvent::Program(_) => return told,
-                _ => {}
-            }
-        }
+        let (done, ended) = std::sync::mpsc::channel();
+        let mut calls = SystemState::<ExternalCalls>::new(app.world_mut());
+        let calls = calls.get(app.world()).expect("its resources are there");
+        let call = calls.run_program(program, move |ended| drop(done.send(ended))).expect("it can be started");
+        ended.recv_timeout(PATIENCE).expect("the command ends");
+        drop(call);
+        schedule::advance(app.world_mut());
+        let reports = app.world_mut().resource_mut::<InputJournal>().take_recorded();
+        let report = |input: &RecordedInput| serde_json::from_str::<AttributesPutBack>(&input.data).ok();
+        reports.iter().filter_map(report).map(|report| report.sentence()).collect::<Vec<_>>()
     };
-    assert_eq!(run("harmless", &["true"]), [] as [&str; 0]);
-    let told = run("loosening", &["chmod", "606", "settings.yaml"]);
+    assert_eq!(run(&["true"]), [] as [&str; 0]);
+    let told = run(&["chmod", "606", "settings.yaml"]);
     assert_eq!(attributes(&settings) == before, level != Level::None, "{level:?}");
     let names =
         |text: &String| text.contains("the command \"chmod 606 settings.yaml\"") && text.contains("the rights of");

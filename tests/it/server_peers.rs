@@ -1,6 +1,5 @@
 //! Third-party MCP servers over stdio and HTTP.
 
-use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,9 +11,7 @@ use agent_workshop::gateway::mcp::{
     McpClient, McpCommand, McpElicitation, McpEvent, McpFailure, McpFault, McpOffer, McpReply, McpRequest, McpSettings,
     McpStatus,
 };
-use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::peers::allow_peer;
-use agent_workshop::gateway::worker::Worker;
 use agent_workshop::gateway::{Environment, GatewayEnvironment, McpServers};
 use agent_workshop::kernel::{Kernel, sessions_at_rest};
 use agent_workshop::simulation::TaskCommand;
@@ -24,7 +21,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::peers::{is_ignored, mcp_conformance, mcp_servers};
 use crate::program::{PATIENCE, folder};
-use crate::servers::SCENE;
+use crate::servers::{SCENE, ServersAlone};
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {
@@ -216,11 +213,11 @@ fn start_http_server_on(mode: &str, port: u16) -> HttpServer {
     start_http_server
 }
 
-/// Waits for an event of the worker's server for which `is_it` returns a value.
-fn wait_for_event<T>(worker: &Worker, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
+/// Waits for an event of the server for which `is_it` returns a value.
+fn wait_for_event<T>(servers: &ServersAlone, what: &str, mut is_it: impl FnMut(McpEvent) -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
-        if let Some(GatewayEvent::Mcp(event)) = worker.next(Duration::from_millis(50))
+        if let Some(event) = servers.next(Duration::from_millis(50))
             && let Some(found) = is_it(event)
         {
             return found;
@@ -235,12 +232,12 @@ fn a_restarted_http_server_is_reconnected() {
     let url = format!("http://127.0.0.1:{port}/mcp");
     let server = mcp_server::read(&json!({ "peer": { "url": url } })).defined().next().expect("a server is defined");
     allow_peer(&workspace.environment(), workspace.folder.path(), &server).expect("the permission can be saved");
-    let worker = Worker::start(workspace.environment(), BTreeMap::new()).expect("the process starts");
-    let send = |command| worker.send(GatewayCommand::Mcp(command)).expect("the worker is running");
+    let servers = ServersAlone::new(&workspace.environment());
+    let send = |command| servers.send(command);
     let terms = Box::new(McpSettings::default().terms());
     send(McpCommand::Connect { server: Box::new(server.clone()), terms });
     let is_ready = |event| matches!(event, McpEvent::Standing { news: McpStatus::Ready { .. }, .. }).then_some(());
-    wait_for_event(&worker, "the connection", is_ready);
+    wait_for_event(&servers, "the connection", is_ready);
     let call = |id: &str| {
         let request = Box::new(tool("echo", json!({ "message": "again" })));
         send(McpCommand::Call { id: id.into(), key: server.key(), request, observer: None });
@@ -253,20 +250,20 @@ fn a_restarted_http_server_is_reconnected() {
         let until = Instant::now() + PATIENCE;
         for number in 0.. {
             call(&format!("{what} {number}"));
-            if wait_for_event(&worker, what, done).is_ok() {
+            if wait_for_event(&servers, what, done).is_ok() {
                 return;
             }
             assert!(Instant::now() < until, "{what} never succeeded");
             // Reconnecting takes a moment.
-            let _ = worker.next(Duration::from_millis(200));
+            let _ = servers.next(Duration::from_millis(200));
         }
     };
     echoes("the first echo");
     drop(first);
     call("two");
-    let failure = wait_for_event(&worker, "the failed call", done).expect_err("the server has ended");
+    let failure = wait_for_event(&servers, "the failed call", done).expect_err("the server has ended");
     assert!(matches!(failure.fault, McpFault::Gone | McpFault::Protocol), "{failure:?}");
-    wait_for_event(&worker, "the report of the failure", |event| {
+    wait_for_event(&servers, "the report of the failure", |event| {
         matches!(event, McpEvent::Standing { news: McpStatus::Failed { tries_again: true, .. }, .. }).then_some(())
     });
     let second = start_http_server_on("streamableHttp", port);

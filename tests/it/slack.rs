@@ -1,19 +1,19 @@
 //! Slack over its Web API and a webhook, with a mock server: messages are received once and sent once, whatever the
 //! server does, and no requests are made without a key.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use agent_workshop::gateway::Environment;
-use agent_workshop::gateway::messages::{GatewayCommand, GatewayEvent};
 use agent_workshop::gateway::settings::GatewaySettings;
 use agent_workshop::gateway::slack::{
     SlackCommand, SlackEvent, SlackMessage, SlackPoll, SlackPost, SlackSettings, SlackTerms,
 };
-use agent_workshop::gateway::worker::Worker;
+use agent_workshop::gateway::{Environment, ExternalCalls, GatewayEnvironment, Network};
+use bevy::ecs::system::SystemState;
+use bevy::ecs::world::World;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -58,36 +58,46 @@ fn quick() -> SlackSettings {
     SlackSettings { timeout_secs: 0.5, interval_secs: 0.1, first_look_back_secs: 3e7, ..SlackSettings::default() }
 }
 
-fn request(worker: &Worker, command: SlackCommand) -> SlackEvent {
-    worker.send(GatewayCommand::Slack(command)).unwrap();
-    let until = Instant::now() + PATIENCE;
-    while Instant::now() < until {
-        if let Some(GatewayEvent::Slack(event)) = worker.next(Duration::from_millis(100)) {
-            return event;
-        }
+/// A world that only calls Slack.
+struct SlackAlone(Mutex<World>);
+
+impl SlackAlone {
+    fn new(environment: Environment) -> Self {
+        let mut world = World::new();
+        world.init_resource::<Network>();
+        world.insert_resource(GatewayEnvironment(environment));
+        Self(Mutex::new(world))
     }
-    panic!("there was no answer");
 }
 
-fn worker(environment: Environment) -> Worker {
-    Worker::start(environment, BTreeMap::new()).unwrap()
+fn request(slack: &SlackAlone, command: SlackCommand) -> SlackEvent {
+    let (sender, answer) = std::sync::mpsc::channel();
+    let call = {
+        let mut world = slack.0.lock().expect("no test panics while it sends");
+        let mut calls = SystemState::<ExternalCalls>::new(&mut world);
+        let calls = calls.get(&world).expect("its resources are there");
+        calls.ask_slack(command, move |event| drop(sender.send(event))).expect("threads can be started")
+    };
+    let event = answer.recv_timeout(PATIENCE).expect("there is an answer");
+    drop(call);
+    event
 }
 
-fn send_message(worker: &Worker, channel: &str, text: &str, settings: &SlackSettings) -> SlackPost {
+fn send_message(slack: &SlackAlone, channel: &str, text: &str, settings: &SlackSettings) -> SlackPost {
     let message = SlackMessage { channel: channel.to_owned(), text: text.to_owned(), thread: None };
-    match request(worker, SlackCommand::Send { id: "act-1/1/0/00".into(), message, terms: terms(settings) }) {
+    match request(slack, SlackCommand::Send { id: "act-1/1/0/00".into(), message, terms: terms(settings) }) {
         SlackEvent::Posted { post, .. } => post,
         other => panic!("{other:?}"),
     }
 }
 
 fn post(environment: Environment, channel: &str) -> SlackPost {
-    send_message(&worker(environment), channel, "Redis is <down> & out", &quick())
+    send_message(&SlackAlone::new(environment), channel, "Redis is <down> & out", &quick())
 }
 
-fn look_at(worker: &Worker, channels: &[(&str, &str)]) -> SlackPoll {
+fn look_at(slack: &SlackAlone, channels: &[(&str, &str)]) -> SlackPoll {
     let channels = channels.iter().map(|(name, ts)| ((*name).to_owned(), (*ts).to_owned())).collect();
-    match request(worker, SlackCommand::Look { channels, terms: terms(&quick()) }) {
+    match request(slack, SlackCommand::Look { channels, terms: terms(&quick()) }) {
         SlackEvent::Looked(look) => *look,
         other => panic!("{other:?}"),
     }
@@ -228,7 +238,7 @@ fn a_webhook_posts_only_to_its_channel_and_never_twice() {
     let slack = FakeSlack::start();
     let hook = || Environment::new([("SLACK_WEBHOOK_URL", slack.webhook())], None);
     let of = |channel: Option<&str>| SlackSettings { webhook_channel: channel.map(str::to_owned), ..quick() };
-    let sent = |to: &str, own: Option<&str>| send_message(&worker(hook()), to, "Hi <all>", &of(own));
+    let sent = |to: &str, own: Option<&str>| send_message(&SlackAlone::new(hook()), to, "Hi <all>", &of(own));
     for (to, own) in [("#ops", None), ("#secret", Some("#ops"))] {
         assert!(matches!(sent(to, own), SlackPost::NotSent { .. }), "{to} {own:?}");
     }
@@ -256,8 +266,8 @@ fn every_new_message_is_read_once_over_all_pages() {
     let join = json!({ "ts": "8000000000.000006", "subtype": "channel_join", "text": "joined" });
     let own = json!({ "ts": "8000000000.000007", "user": "U0000BOT1", "text": "mine" });
     slack.state().messages.extend([join, own]);
-    let worker = worker(environment(&slack.api()));
-    let look = look_at(&worker, &[("#ops", "")]);
+    let alone = SlackAlone::new(environment(&slack.api()));
+    let look = look_at(&alone, &[("#ops", "")]);
     let texts: Vec<&str> = look.arrived.iter().map(|arrival| arrival.text.as_str()).collect();
     let all: Vec<String> = (1..=5).map(|number| format!("@Sarah {number} & more")).collect();
     assert_eq!(texts, all.iter().map(String::as_str).collect::<Vec<_>>(), "{look:?}");
@@ -265,9 +275,9 @@ fn every_new_message_is_read_once_over_all_pages() {
     assert!(slack.count("conversations.history") >= 3, "all pages were read");
     let seen = look.seen["#ops"].clone();
     assert_eq!(seen, "8000000000.000007");
-    assert_eq!(look_at(&worker, &[("#ops", &seen)]).arrived, [], "no message is read twice");
+    assert_eq!(look_at(&alone, &[("#ops", &seen)]).arrived, [], "no message is read twice");
     slack.say("8000000001.000000", "U0000SAR1", "new");
-    let look = look_at(&worker, &[("#ops", &seen)]);
+    let look = look_at(&alone, &[("#ops", &seen)]);
     assert_eq!(look.arrived.iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["new"]);
     assert_eq!((slack.count("users.info"), slack.count("conversations.list")), (1, 1), "names are requested once");
 }
@@ -275,14 +285,14 @@ fn every_new_message_is_read_once_over_all_pages() {
 fn problems_with_reading_a_channel_are_reported() {
     let slack = FakeSlack::start();
     slack.say("8000000000.000001", "U0000SAR1", "hi");
-    let worker = worker(environment(&slack.api()));
-    let look = look_at(&worker, &[("#nowhere", ""), ("#ops", "")]);
+    let alone = SlackAlone::new(environment(&slack.api()));
+    let look = look_at(&alone, &[("#nowhere", ""), ("#ops", "")]);
     assert_eq!((look.arrived.len(), look.troubles.len()), (1, 1), "the other channels are read: {look:?}");
     assert!(look.troubles[0].what.contains("#nowhere"), "{look:?}");
     slack.wrong("conversations.history", Wrong::HangsUp);
-    let look = look_at(&worker, &[("#ops", "")]);
+    let look = look_at(&alone, &[("#ops", "")]);
     assert!(look.arrived.is_empty() && look.troubles.len() == 1, "{look:?}");
-    assert_eq!(look_at(&worker, &[("#ops", "")]).arrived.len(), 1, "the channel is read at the next attempt");
+    assert_eq!(look_at(&alone, &[("#ops", "")]).arrived.len(), 1, "the channel is read at the next attempt");
     for invalid in
         ["{\"ok\":true,\"messages\":\"none\"}", "{\"ok\":true,\"messages\":[1,null,{\"ts\":5}]}", "{\"ok\":true}"]
     {
@@ -290,7 +300,7 @@ fn problems_with_reading_a_channel_are_reported() {
             "conversations.history",
             Wrong::Says(status("200 OK", "content-type: application/json\r\n", invalid)),
         );
-        assert_eq!(look_at(&worker, &[("#ops", "")]), SlackPoll::default(), "{invalid}");
+        assert_eq!(look_at(&alone, &[("#ops", "")]), SlackPoll::default(), "{invalid}");
     }
 }
 

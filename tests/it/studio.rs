@@ -14,7 +14,8 @@ use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, 
 use libtest_mimic::Trial;
 
 use crate::screen::{Display, missing, until};
-use crate::window::{Running, SIZE, contains, copy_workspace, log, widget_name, widget_rect};
+use crate::whole_window::{widget_name, widget_rect};
+use crate::window::{Running, SIZE, contains, copy_workspace, log};
 
 pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");

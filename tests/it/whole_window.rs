@@ -4,9 +4,8 @@
 use std::time::{Duration, Instant};
 
 use agent_workshop::app::window::{OpenRoom, Screen};
+use egui::accesskit::Node;
 use egui::{Context, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape, vec2};
-
-use crate::window::{widget_name, widget_rect};
 
 /// The time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,10 +59,6 @@ impl WholeWindow {
         }
     }
 
-    pub fn shows(&self, words: &str) -> bool {
-        self.shown.iter().any(|shown| shown.contains(words))
-    }
-
     pub fn click(&mut self, at: Pos2) {
         let button = |pressed| {
             let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
@@ -88,6 +83,20 @@ impl WholeWindow {
         self.frame(vec![Event::Text(name.to_owned())]);
         self.press(Modifiers::NONE, Key::Enter);
     }
+}
+
+/// Returns the name of a widget, as a screen reader says it.
+pub fn widget_name(node: &Node) -> Option<String> {
+    node.label().or_else(|| node.value()).map(str::to_owned)
+}
+
+/// Returns where a widget is.
+pub fn widget_rect(node: &Node) -> Option<Rect> {
+    let bounds = node.bounds()?;
+    Some(Rect::from_min_max(
+        Pos2::new(bounds.x0 as f32, bounds.y0 as f32),
+        Pos2::new(bounds.x1 as f32, bounds.y1 as f32),
+    ))
 }
 
 fn texts(shape: &Shape, into: &mut Vec<String>) {

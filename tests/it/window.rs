@@ -8,11 +8,11 @@ use std::process::{Child, Command};
 use agent_workshop::app::room::OpenOptions;
 use agent_workshop::app::window::{OpenRoom, Screen};
 use bevy::math::Vec2;
-use egui::accesskit::Node;
 use egui::{Context, Pos2, RawInput, Rect, vec2};
 use libtest_mimic::Trial;
 
 use crate::screen::{Display, missing, until};
+use crate::whole_window::{widget_name, widget_rect};
 
 pub fn trials() -> Vec<Trial> {
     let required = std::env::var("WORKSHOP_DISPLAY").is_ok_and(|display| display == "required");
@@ -80,18 +80,6 @@ impl Layout {
         let point = self.screen.state.view.camera.to_screen(widget_rect);
         (point.x, point.y)
     }
-}
-
-pub fn widget_name(node: &Node) -> Option<String> {
-    node.label().or_else(|| node.value()).map(str::to_owned)
-}
-
-pub fn widget_rect(node: &Node) -> Option<Rect> {
-    let bounds = node.bounds()?;
-    Some(Rect::from_min_max(
-        Pos2::new(bounds.x0 as f32, bounds.y0 as f32),
-        Pos2::new(bounds.x1 as f32, bounds.y1 as f32),
-    ))
 }
 
 pub fn copy_workspace(from: &Path, to: &Path) {

@@ -36,7 +36,11 @@ enum Work {
     Copy,
 }
 
-const WORKS: [Work; 3] = [Work::Workflow, Work::Memory, Work::Copy];
+const WORKS: &[Work] = if cfg!(feature = "worktrees") {
+    &[Work::Workflow, Work::Memory, Work::Copy]
+} else {
+    &[Work::Workflow, Work::Memory]
+};
 
 /// Runs the loop.
 pub fn run(plan: &Plan) -> Report {

@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         a_task_is_done_once_even_if_the_room_is_closed_or_killed,
         renaming_a_task_does_not_restart_it_and_tasks_for_people_wait,
         failed_work_is_reported_and_restarts_only_on_a_persons_request,
+        a_result_is_written_once_its_file_can_be_written_again,
         messages_between_agents_are_stopped_after_the_hop_limit,
         a_plain_answer_to_a_message_reaches_its_sender_once,
         only_a_planner_sees_the_sessions_of_others,
@@ -187,6 +188,27 @@ fn failed_work_is_reported_and_restarts_only_on_a_persons_request() {
     run_until_settled(&mut studio);
     assert_eq!(activations(&studio, "writer"), 2);
     assert!(studio.read(WORK).contains("  conclusion: Now it works.\n"), "{}", studio.read(WORK));
+}
+
+fn a_result_is_written_once_its_file_can_be_written_again() {
+    let mut studio = studio("latency: 1.0\ndefault: [ { text: Done that. } ]\n", &[]);
+    edit(&mut studio, WORK, "- [ ] @writer Count\n");
+    studio.until("the task has started", |studio| activations(studio, "writer") == 1);
+    let text = studio.read(WORK);
+    let full = studio.folder.path().join(WORK);
+    fs::remove_file(&full).unwrap();
+    fs::create_dir(&full).unwrap();
+    studio.until("the work has ended", |studio| !studio.all("complete").is_empty());
+    for _ in 0..60 {
+        studio.tick();
+    }
+    assert!(studio.world().resource::<TaskAssignments>().is_at_work(), "the result waits for its file");
+    fs::remove_dir(&full).unwrap();
+    fs::write(&full, text).unwrap();
+    run_until_settled(&mut studio);
+    let file = studio.read(WORK);
+    assert!(file.starts_with("- [x] @writer Count\n") && file.contains("  conclusion: Done that.\n"), "{file}");
+    assert_eq!(activations(&studio, "writer"), 1, "it is done once");
 }
 
 fn messages_between_agents_are_stopped_after_the_hop_limit() {

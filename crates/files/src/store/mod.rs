@@ -48,6 +48,7 @@ use bevy::ecs::prelude::*;
 use crate::base::Id;
 use crate::log::EventLog;
 use crate::schedule::inputs::CollectInputs;
+use crate::schedule::outside::must_wait_for_log;
 use crate::schedule::{InPhase, InputJournal, Layer, SimClock, Tick, WorkshopSystems};
 
 /// The number of newest events that stay in [`EventLog`] without a [`Store`], as in tests.
@@ -68,6 +69,11 @@ pub fn record_now(world: &mut World) {
     if let Err(error) = world.run_system_cached(record_tick) {
         tracing::error!("the last records could not be handed to the log: {error}");
     }
+}
+
+/// Whether the next tick must wait, because it would carry out an order whose tick is not in the log.
+pub fn orders_must_wait(world: &World) -> bool {
+    must_wait_for_log(world, || world.get_resource::<Store>().is_none_or(Store::has_written_all))
 }
 
 /// Returns a new name for a run, such as `r-20260131-102030-8f3a`. The last part is the fraction of the second, in

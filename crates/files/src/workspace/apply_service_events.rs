@@ -102,14 +102,17 @@ fn apply_outcome(world: &mut World, outcome: &FileOutcome) {
         world.resource_mut::<WorktreesKnown>().note(&outcome.author.0, changes);
     }
     match &outcome.result {
-        Ok(FileAnswer::Changed { done, .. }) if is_in_worktree => {
-            apply_change(world, outcome, &in_worktree(&outcome.author.0, done), &[]);
-        }
-        Ok(FileAnswer::Changed { done, conflict_with }) => apply_change(world, outcome, done, conflict_with),
         Ok(FileAnswer::Merged { done, .. }) => {
             done.iter().for_each(|done| apply_change(world, outcome, done, &[]));
         }
-        _ => {}
+        Ok(answer) => match answer.change() {
+            Some((done, _)) if is_in_worktree => {
+                apply_change(world, outcome, &in_worktree(&outcome.author.0, done), &[]);
+            }
+            Some((done, conflict_with)) => apply_change(world, outcome, done, conflict_with),
+            None => {}
+        },
+        Err(_) => {}
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::strip::{Program, StripError, strip};
+use super::program::{Program, StripError};
+use super::strip::strip;
 
 /// The number of programs that are cached: more than a room has frequently called tools.
 const PROGRAMS_KEPT: usize = 512;
@@ -55,7 +56,7 @@ impl ProgramCache {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 mod tests {
     use super::*;
 

@@ -16,7 +16,7 @@ use super::failure::Source;
 use super::host::{HostAnswer, HostCall};
 use super::limits::{EngineLimits, GRACE, LINES_AT_ONCE, REQUESTS_AT_ONCE};
 use super::outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
-use super::strip::Program;
+use super::program::Program;
 
 /// The stack size in addition to the engine's own limit: for the native functions that it calls, in any build.
 const THREAD_STACK_BYTES: usize = 1 << 20;

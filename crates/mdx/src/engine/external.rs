@@ -24,7 +24,7 @@ use super::globals::Log;
 use super::host::{HostAnswer, HostCall, HostRequest};
 use super::limits::{EngineLimits, REQUESTS_AT_ONCE};
 use super::outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
-use super::strip::Program;
+use super::program::Program;
 
 /// The script that the runtime runs.
 const RUNNER: &str = include_str!("prelude/runner.mjs");
@@ -355,6 +355,6 @@ fn in_one(errors: impl Read + Send + 'static) -> io::Result<Receiver<String>> {
     Ok(read)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 #[path = "external_tests.rs"]
 mod tests;

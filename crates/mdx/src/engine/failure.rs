@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rquickjs::{Array, Ctx, Function, Object, Value};
 
 use super::outcome::{FailureKind, ToolFailure};
-use super::strip::Program;
+use super::program::Program;
 
 /// The maximum length of a failure in characters: a longer one does not help the model that reads it.
 const MAX_TEXT_CHARS: usize = 4000;
@@ -107,10 +107,9 @@ fn hint(message: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::strip::strip;
 
     fn source(file: &str, first_line: usize) -> Source {
-        Source { file: file.to_owned(), first_line, program: Arc::new(strip("1", 10).unwrap()) }
+        Source { file: file.to_owned(), first_line, program: Arc::new(Program::default()) }
     }
 
     #[test]

@@ -31,15 +31,18 @@ mod module_calls;
 mod module_orders;
 mod module_runtime;
 mod outcome;
+mod program;
 mod random;
 mod rejections;
 mod running_module;
 mod spare;
 mod strip;
+#[cfg_attr(not(feature = "typescript"), path = "no_typescript.rs")]
+mod typescript;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 mod hostile_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 mod tests;
 
 pub use cache::ProgramCache;
@@ -49,8 +52,10 @@ pub use external::{ExternalRuntime, RUNNER_FILE};
 pub use host::{HostAnswer, HostCall, HostRequest};
 pub use imports::import_candidates;
 pub use limits::EngineLimits;
-pub use links::{FileLinks, links_of};
+pub use links::FileLinks;
 pub use module_runtime::ModuleFiles;
 pub use outcome::{CodeOutcome, FailureKind, LogLine, ToolFailure};
+pub use program::{Program, StripError};
 pub use running_module::{ModuleCommand, ModuleDescription, ModuleMessage, ModuleTool, RunningModule};
-pub use strip::{Program, StripError, strip};
+pub use strip::strip;
+pub use typescript::links_of;

@@ -20,8 +20,8 @@ use super::limits::{EngineLimits, ORDERS_AT_ONCE, REQUESTS_AT_ONCE};
 use super::module_calls::ModuleCalls;
 use super::module_orders::{Ended, ModuleLoop};
 use super::outcome::{FailureKind, ToolFailure};
+use super::program::Program;
 use super::running_module::{Ends, ModuleCommand, ModuleDescription, ModuleMessage, RunningModule};
-use super::strip::Program;
 
 /// The stack size in addition to the engine's own limit.
 const THREAD_STACK_BYTES: usize = 1 << 20;

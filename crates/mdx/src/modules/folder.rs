@@ -107,7 +107,8 @@ impl Reading<'_> {
             let Some(text) = self.texts.get(&path).cloned() else { continue };
             let program = self.cache.program(&text, self.limits.code_bytes).map_err(|error| {
                 let at = Position { line: error.line.unwrap_or(1), column: 1 };
-                SourceProblem::error(at, error.what, "fix the TypeScript")
+                let remedy = error.remedy();
+                SourceProblem::error(at, error.what, remedy)
             });
             let links = if program.is_ok() { links_of(&text) } else { Default::default() };
             let mut imports = Vec::new();

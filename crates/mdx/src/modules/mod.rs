@@ -7,7 +7,7 @@
 mod folder;
 mod set;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 mod tests;
 
 pub use folder::{ModuleFolder, ModuleProblem, is_code, may_be_imported};

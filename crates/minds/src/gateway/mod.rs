@@ -5,153 +5,82 @@
 //! forbids it, goes over the [`WorkerBridge`] to the [`worker`], and its answer enters as an input. Answers of
 //! simulated providers are admitted at the tick given by their latency, so the driver of the world waits for them
 //! before it continues: see [`wait_before_tick`].
+//!
+//! The folders, each of which uses only those before it: [`vendors`], [`web`], what a person allowed ([`trust`]) and
+//! their [`keys`]; [`providers`] of models; [`programs`] and what programs that talk have in common ([`peers`]), the two
+//! protocols of such programs ([`mcp`], [`acp`]) and [`slack`]; the [`limits`] of usage; the [`worker`] on its thread; the
+//! [`requests`] to models in the world, the [`services`] besides models, [`embedding`], and what is known of [`models`].
 #![expect(clippy::disallowed_methods, reason = "programs, servers and coding agents are started here")]
 
 pub mod acp;
-pub mod address;
-pub mod agent_file_changes;
-pub mod aliases;
-pub mod anthropic;
-mod attribute_notices;
-mod attribute_reports;
-mod attribute_watch;
-mod bridge;
-mod bubblewrap;
-pub mod budget;
-mod code_folder;
-mod code_gaps;
-mod code_references;
-pub mod command_code;
-#[cfg(target_os = "linux")]
-mod confined_start;
-pub mod consent;
-mod context_windows;
-mod cooldowns;
-mod delta_stream;
-mod dispatch;
-#[cfg(test)]
-mod dispatch_tests;
 pub mod embedding;
-pub mod exchanges;
-pub mod failure;
-mod followed_trust;
-pub mod gemini;
-pub mod genai_client;
-mod git_protection;
-#[cfg(target_os = "linux")]
-mod guarded_attributes;
-pub mod health;
-mod health_monitor;
-mod hidden_paths;
-pub mod http_client;
-mod image_models;
-mod installed_packages;
-pub mod key_storage;
 pub mod keys;
-#[cfg(target_os = "linux")]
-mod landlock_access;
-pub mod ledger;
-#[cfg(test)]
-mod ledger_tests;
-pub mod live_replies;
-mod loaded_code;
-mod local_proxy;
+pub mod limits;
 pub mod mcp;
-pub mod mcp_forwarder;
-pub mod messages;
-mod model_holds;
-#[cfg(test)]
-mod model_holds_tests;
-#[cfg(target_os = "linux")]
-mod namespaces;
-pub mod ollama;
-pub mod openai;
-pub mod origin;
-mod outside_traffic;
+pub mod models;
 pub mod peers;
-mod personal_files;
-pub mod prices;
-pub mod private_variables;
-mod process;
-mod program_access;
 pub mod programs;
-pub mod provider;
-pub mod provider_trial;
-mod reasoning_models;
-pub mod redaction;
-mod repository_programs;
-mod request_queue;
-pub mod retry;
-pub mod sandbox;
-mod sandbox_detection;
-mod sandbox_root;
-mod saved;
-pub mod scripted;
-mod seen_file;
-pub mod server_status_text;
-mod server_traffic;
-pub mod servers;
+pub mod providers;
+pub mod requests;
+pub mod services;
 pub mod settings;
 pub mod slack;
-mod slack_systems;
-mod source_kinds;
-mod source_tools;
-pub mod supervisor;
-pub mod tool_call_assembly;
-mod tool_models;
-mod trust_following;
-pub mod trusted_workspaces;
-pub mod unconfined;
-pub mod user_overrides;
-#[cfg(test)]
-mod user_overrides_tests;
-pub mod vendor;
-mod vendor_call;
-mod vendor_history;
+pub mod trust;
 pub mod vendors;
 pub mod web;
 pub mod worker;
-mod worker_call;
-mod worker_calls;
-mod worker_events;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use scripted::ScriptedProvider;
-
 use bevy::app::App;
 use bevy::ecs::prelude::*;
 
-pub use attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
-pub use bridge::WorkerBridge;
-pub use budget::BudgetSettings;
-pub use command_code::{CodeCheck, SeenCode};
-pub use dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
-pub use exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
-pub use health::{HealthState, ProviderFault, ProviderHealth};
-pub use health_monitor::AccessChanged;
+// The names under which the other layers know parts of the folders.
+pub use acp::turns::mcp_forwarder;
+pub use keys::{key_storage, private_variables};
+pub use limits::ledger;
+pub use models::aliases;
+pub use programs::code::command_code;
+pub use programs::sandbox::{self, supervisor, unconfined};
+pub use providers::provider;
+pub use requests::{health, provider_trial};
+pub use services::server_status_text;
+pub use trust::{consent, trusted_workspaces};
+pub use web::http_client;
+pub use worker::messages;
+
 pub use keys::{Environment, key_problems};
-pub use live_replies::{LiveCall, LiveText};
-pub use prices::{PriceSettings, price_source};
-pub use process::{USUAL_VARIABLES, end_group, find_program as found_program};
-pub use programs::{ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
-pub use provider_trial::ProviderTrial;
-pub use request_queue::RequestQueue;
-pub use sandbox_detection::{HasSandbox, SandboxDetected};
-pub use seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
-pub use servers::{
-    McpCalls, McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions,
-    ServerMessagesReceived,
+pub use limits::budget::BudgetSettings;
+pub use limits::exchanges::{ExchangeAccepted, ExchangeCounts, ExchangeKind};
+pub use limits::prices::{PriceSettings, price_source};
+pub use private_variables::USUAL_VARIABLES;
+pub use programs::code::command_code::{CodeCheck, SeenCode};
+pub use programs::code::seen_file::{CodeConcern, MAX_TEXT_BYTES, SeenFile};
+pub use programs::code::source_kinds::{SourceFolder, SourceKind};
+pub use programs::code::source_tools::sources_found_by;
+pub use programs::process::{end_group, find_program as found_program};
+pub use programs::sandbox::attribute_reports::{AttributeChange, AttributesPutBack, PutBackListener};
+pub use programs::sandbox::sandbox_detection::{HasSandbox, SandboxDetected};
+pub use programs::{ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings};
+pub use providers::scripted::ScriptedProvider;
+pub use requests::bridge::WorkerBridge;
+pub use requests::dispatch::{AddressesConfigured, GatewayEnvironment, MinutePassed, SimulatedProviders};
+pub use requests::health::{HealthState, ProviderFault, ProviderHealth};
+pub use requests::health_monitor::AccessChanged;
+pub use requests::provider_trial::ProviderTrial;
+pub use requests::request_queue::RequestQueue;
+pub use requests::user_overrides::{ProviderOverride, TrialUsed};
+pub use services::external_calls::{ExternalCalls, RunningCall};
+pub use services::server_pool::ServerPool;
+pub use services::servers::{
+    McpServerStatus, McpServers, McpStatusChanged, McpTry, McpWanted, SeenToolDescriptions, ServerMessagesReceived,
 };
+pub use services::slack_systems::SlackNews;
 pub use settings::{GatewaySettings, ProviderStatus, provider_status};
-pub use slack_systems::{SlackCalls, SlackNews};
-pub use source_kinds::{SourceFolder, SourceKind};
-pub use source_tools::sources_found_by;
-pub use user_overrides::{ProviderOverride, TrialUsed};
-pub use web::{METHODS, WebAnswer, WebAnswered, WebCommand, WebQuestion, check_header_name, web_address};
-pub use worker_call::WorkerCall;
-pub use worker_calls::{ProgramCalls, WebCalls, WorkerCalls};
+pub use web::{METHODS, WebAnswer, WebAnswered, WebQuestion, check_header_name, web_address};
+pub use worker::live_replies::{LiveCall, LiveText};
+pub use worker::{Network, NetworkRuntime};
 
 use crate::agent::{AgentRemoved, ProfileChanged, Profiles, Roster};
 use crate::base::Problem;
@@ -159,6 +88,7 @@ use crate::log::AddedEvents;
 use crate::mind::spoken::SpokenSentences;
 use crate::mind::{CancelRequest, ModelReply, ModelRequest, PutOffRequest, ToolModels, WorkEnded};
 use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::outside::{self, NoticesExt, OutsideExt, Outsides, Wakeup};
 use crate::schedule::{
     InPhase, InputJournal, InputQueue, Layer, SimClock, Speed, Tick, TickMessageExt, WorkshopSystems,
 };
@@ -166,7 +96,13 @@ use crate::simulation::{AttentionSettings, Explain, ModelAvailability, ModelsCha
 use crate::workspace::trust::TrustChanged;
 use crate::workspace::vfs::OutsideChange;
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart, SettingsExt};
+use acp::agent_file_changes;
+use models::tool_models;
+use programs::sandbox::sandbox_detection;
 use provider::SimulatedProvider;
+use requests::{dispatch, health_monitor, model_holds, saved, user_overrides, worker_events};
+use services::server_connections::ServerConnections;
+use services::{attribute_notices, servers, slack_systems, trust_following};
 
 /// Log targets that a subscriber must leave out: genai logs servers' responses verbatim, and some servers repeat the
 /// key that they were sent.
@@ -176,11 +112,11 @@ pub const UNSAFE_LOG_TARGETS: [&str; 1] = ["genai"];
 pub fn plugin(app: &mut App) {
     app.add_settings::<GatewaySettings>().add_settings::<BudgetSettings>().add_settings::<PriceSettings>();
     app.add_settings::<programs::ProgramSettings>().add_settings::<slack::SlackSettings>();
-    app.init_resource::<slack::SlackAccess>().init_resource::<SlackCalls>().add_input::<SlackNews>();
+    app.init_resource::<slack::SlackAccess>().add_input::<SlackNews>();
     // Owned by the layer below; registered here as well, so that this layer runs without its systems.
     app.init_resource::<SpokenSentences>().init_resource::<ToolModels>();
-    app.init_resource::<WebCalls>();
-    app.init_resource::<ProgramCalls>().init_resource::<HasSandbox>().add_input::<SandboxDetected>();
+    app.init_resource::<Network>();
+    app.init_resource::<HasSandbox>().add_input::<SandboxDetected>();
     app.add_settings::<acp::AcpSettings>().add_tick_message::<WorkEnded>();
     app.init_resource::<AddedEvents>();
     let mut added = app.world_mut().resource_mut::<AddedEvents>();
@@ -195,11 +131,13 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<Profiles>().init_resource::<KnownFiles>();
     app.init_resource::<Roster>().init_resource::<AttentionSettings>();
     app.add_tick_message::<ModelAvailability>().add_tick_message::<TryModel>().add_tick_message::<ModelsChanged>();
-    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<McpCalls>();
+    app.init_resource::<McpServers>().init_resource::<SeenToolDescriptions>().init_resource::<ServerPool>();
+    app.add_outside(ServerConnections::default());
     app.add_input::<McpStatusChanged>().add_input::<McpTry>().add_tick_message::<McpWanted>();
-    app.add_input::<AttributesPutBack>();
+    app.add_notices::<AttributesPutBack>();
+    let bridge = WorkerBridge::on(app.world().resource::<Network>().clone());
+    app.insert_resource(bridge);
     app.init_resource::<RequestQueue>()
-        .init_resource::<WorkerBridge>()
         .init_resource::<LiveText>()
         .init_resource::<ProviderHealth>()
         .init_resource::<model_holds::ModelHolds>()
@@ -234,14 +172,7 @@ pub fn plugin(app: &mut App) {
             worker_events::collect::<dispatch::ModelReplies>,
             dispatch::report_surroundings.run_if(worker_events::is_live),
             trust_following::collect,
-            (
-                worker_events::collect::<McpCalls>,
-                worker_events::collect::<AttributesPutBack>,
-                worker_events::collect::<ProgramCalls>,
-                worker_events::collect::<WebCalls>,
-                slack_systems::report_access.run_if(worker_events::is_live),
-                worker_events::collect::<SlackCalls>,
-            )
+            (worker_events::collect::<AttributesPutBack>, slack_systems::report_access.run_if(worker_events::is_live))
                 .chain()
                 .in_set(ServerMessagesReceived),
         )
@@ -274,10 +205,7 @@ pub fn plugin(app: &mut App) {
             dispatch::enqueue_requests,
             dispatch::admit,
             dispatch::send,
-            servers::dispatch,
-            worker_calls::dispatch::<ProgramCommand>,
-            worker_calls::dispatch::<WebCommand>,
-            slack_systems::dispatch,
+            servers::note_needed,
             user_overrides::check_budget,
             user_overrides::check_sandboxes,
             trust_following::follow,
@@ -323,7 +251,7 @@ pub fn end_run(world: &mut World) {
 }
 
 /// Whether the next tick must wait: a simulated answer is still being computed, or the room runs at maximum speed while
-/// an answer of a vendor is pending or a cooldown has not ended. Until then, the room runs no faster than real time, so
+/// an answer from outside is pending or a cooldown has not ended. Until then, the room runs no faster than real time, so
 /// that other requests can be made meanwhile. On replay, nothing waits.
 pub fn must_wait(world: &mut World) -> bool {
     if world.resource::<InputJournal>().is_replaying() {
@@ -338,9 +266,12 @@ pub fn must_wait(world: &mut World) -> bool {
             .into_iter()
             .any(|question| bridge.is_cooling_down(&question.choice.provider) && !bridge.has_sent(question.request.id))
     };
+    let others_wait = outside::awaits_real_time(world);
+    let is_early = !world.resource::<Outsides>().until_next_tick().is_zero() && !outside::has_arrived(world);
     on_bridge(world, |bridge, live| {
         bridge.receive_events(live);
-        bridge.owes_simulated() || (at_full_speed && bridge.keeps_to_wall_clock(rests))
+        let waits = is_early && bridge.is_quiet() && (rests || others_wait || bridge.awaits_real_time());
+        bridge.owes_simulated() || (at_full_speed && waits)
     })
 }
 
@@ -366,9 +297,10 @@ pub fn poll_worker(world: &mut World) {
     on_bridge(world, |bridge, live| bridge.receive_events(live));
 }
 
-/// Waits for an event of the worker, at most `timeout`; `false` if there was none.
+/// Waits for an event of the worker or another outside, at most `timeout`; `false` if there was none.
 pub fn wait_for_reply(world: &mut World, timeout: Duration) -> bool {
-    on_bridge(world, |bridge, live| bridge.wait(timeout, live))
+    let (wakeup, until_tick) = (world.resource::<Wakeup>().clone(), world.resource::<Outsides>().until_next_tick());
+    on_bridge(world, |bridge, live| bridge.wait(timeout, until_tick, &wakeup, live))
 }
 
 /// Waits until the next tick may run, at most `timeout`; `false` if it still may not. The caller then tries again, so

@@ -7,13 +7,13 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::acp::{self, AcpTerms};
-use super::address::{Address, AddressSource, Permission, ServerOwner};
-use super::genai_client::Timeouts;
 use super::keys::Environment;
-use super::origin::Origin;
-use super::retry::RetryPolicy;
 use super::vendors::{VENDORS, vendor};
 use crate::base::{Problem, text};
+use crate::gateway::providers::address::{Address, AddressSource, Permission, ServerOwner};
+use crate::gateway::providers::genai_client::Timeouts;
+use crate::gateway::providers::retry::RetryPolicy;
+use crate::gateway::web::origin::Origin;
 use crate::workspace::{Range, SettingsSection};
 
 /// The providers that compute their answers locally, in simulated time.

@@ -8,6 +8,7 @@ use super::lenient_front_matter::Entry;
 use super::limits::{self, Limit, plain};
 use super::mcp_server::{self, McpEntry};
 use crate::base::{Behaviour, Problem};
+use crate::workspace::vfs::worktrees;
 
 /// The safety mode of a file whose meaning is uncertain: every action needs approval.
 pub const MIN_SAFETY_MODE: &str = "safe";
@@ -160,7 +161,16 @@ impl Keys<'_> {
         let Some(entry) = self.known.get("workspace") else { return false };
         let word = plain(&entry.value).unwrap_or_default().trim().to_lowercase();
         match word.as_str() {
-            "git" => true,
+            "git" => {
+                if !worktrees::ARE_BUILT_IN {
+                    let what =
+                        "this program was built without worktrees: the agent's tools for files and commands fail";
+                    let remedy = "use a program that was built with its feature `worktrees`, which is on by default, or \
+                                  write shared to let the agent work in the workspace itself";
+                    self.report("workspace", what.to_owned(), remedy);
+                }
+                true
+            }
             "shared" => false,
             _ => {
                 let what = format!("unknown workspace {word:?}; until then the agent uses its own worktree");

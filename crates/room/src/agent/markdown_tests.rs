@@ -3,6 +3,7 @@
 use super::*;
 use crate::agent::McpEntry;
 use crate::base::Behaviour;
+use crate::workspace::vfs::worktrees;
 
 fn ada(text: &str) -> AgentFile {
     read("agents/ada.md", text)
@@ -220,10 +221,12 @@ fn servers_of_its_own_are_read_and_what_cannot_be_used_says_its_line() {
 
 #[test]
 fn an_agent_works_in_a_copy_of_its_own_where_its_file_says_so_or_cannot_be_understood() {
+    // A program without worktrees says so, and the agent's limits stay.
+    let missing = usize::from(!worktrees::ARE_BUILT_IN);
     for (front, has_worktree, problems) in [
         ("", false, 0),
-        ("workspace: git\n", true, 0),
-        ("workspace: Git\n", true, 0),
+        ("workspace: git\n", true, missing),
+        ("workspace: Git\n", true, missing),
         ("workspace: shared\n", false, 0),
         ("workspace: svn\n", true, 1),
         ("workspace:\n", true, 1),

@@ -1,8 +1,7 @@
 //! The desk: tasks, messages, approvals and sessions that agents and people exchange through files.
 //!
-//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks
-//! ([`task_edits`], applied one after another by `task_writes`), tasks that start work ([`task_assignments`], and
-//! `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
+//! In reading order: task files ([`crate::workspace::task_files`], cached by `task_cache`), edits of tasks under way
+//! (`task_writes`), tasks that start work ([`task_assignments`], and `task_start` in the room), messages between agents and their view of each other's sessions (`sessions`), session
 //! files edited by a person ([`session_files`]), planner check-ins ([`checkins`], and `checkin_systems` in the room),
 //! heartbeats ([`heartbeats`], and `heartbeat_systems` in the room), code that extends agents ([`modules`]), and tool
 //! calls (`tool_calls`). Messages to and from the outside ([`streams`]) and approvals ([`approvals`]) are files too. What
@@ -15,6 +14,7 @@ mod heartbeat_systems;
 pub mod heartbeats;
 mod message_answers;
 pub mod modules;
+mod older_task_writes;
 pub mod person_tasks;
 mod saved;
 pub mod seen_changes;
@@ -25,7 +25,6 @@ pub mod settings;
 pub mod streams;
 pub mod task_assignments;
 mod task_cache;
-pub mod task_edits;
 mod task_start;
 mod task_writes;
 mod tool_calls;
@@ -38,7 +37,7 @@ pub use session_files::SessionEdits;
 pub use settings::TaskSettings;
 pub use streams::delivery::Streams;
 pub use streams::settings::InboxSettings;
-pub use streams::slack_import::SlackChannels;
+pub use streams::slack_import::{SlackChannels, awaits_first_poll};
 pub use streams::slack_outbox::SlackSending;
 pub use task_assignments::{AssignmentStage, TaskAssignment, TaskAssignments};
 
@@ -51,6 +50,7 @@ use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
 use crate::schedule::inputs::InputExt;
+use crate::schedule::outside::OutsideExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::tools::{AnswerOrders, DESK, OrderOutcome, Tools};
 use crate::workspace::trust::TrustAdded;
@@ -66,6 +66,7 @@ pub fn plugin(app: &mut App) {
         .init_resource::<task_writes::TaskWrites>()
         .init_resource::<message_answers::Hops>()
         .init_resource::<SessionEdits>()
+        .init_resource::<session_edits::SessionVersions>()
         .init_resource::<CheckIns>()
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
@@ -91,6 +92,8 @@ pub fn plugin(app: &mut App) {
         .add_tick_message::<SceneWrite>()
         .add_tick_message::<TrustAdded>()
         .add_tick_message::<FileChanged>();
+    app.add_outside(streams::slack_outbox::SlackPosts::default());
+    app.add_outside(streams::slack_import::SlackPolls::default());
     app.add_input::<modules::ModulesReported>().add_tick_message::<modules::PromptAnswered>();
     app.world_mut().resource_mut::<AddedEvents>().add::<modules::ModuleLogged>();
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
@@ -102,11 +105,9 @@ pub fn plugin(app: &mut App) {
         (
             (
                 tool_calls::answer,
-                task_writes::advance_writes,
+                task_writes::apply_written_edits,
                 streams::slack_outbox::advance_posts,
-                streams::slack_outbox::send_out,
                 streams::slack_import::append_new_messages,
-                streams::slack_import::request_poll,
                 session_edits::advance_session_edits,
             )
                 .chain()

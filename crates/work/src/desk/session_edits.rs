@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use bevy::ecs::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::sessions::SessionsAccess;
 use crate::base::ids::ROOM;
@@ -14,10 +15,30 @@ use crate::log::narration::counted;
 use crate::mind::PromptMessage;
 use crate::tools::{DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
 use crate::workspace::session_files::{MessageRole, SessionMessage, SessionText, parse};
-use crate::workspace::vfs::{FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights};
+use crate::workspace::vfs::{
+    FileAnswer, FileOperation, FileOrder, FileOutcome, FileRights, OwnedOrders, PendingFileOrders,
+};
 
-/// The prefix of the keys of its file orders.
+/// The beginning of the keys of its file orders.
 const ORDERS: &str = "edit-session/";
+
+/// The calls whose session is being saved as a version before it is edited. Part of the saved world. Written by this
+/// module only.
+#[derive(Resource, Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SessionVersions(OwnedOrders<OrderKey>);
+
+impl SessionVersions {
+    /// Whether no session is being saved as a version.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Finds the calls in a room that was saved without them.
+    pub(super) fn adopt(&mut self, under_way: &PendingFileOrders) {
+        self.0.adopt(under_way, |key| key.strip_prefix(ORDERS)?.parse().ok());
+    }
+}
 
 /// Saves the old text of each session that is to be edited, and edits the session once that is done.
 pub(super) fn advance_session_edits(
@@ -27,11 +48,13 @@ pub(super) fn advance_session_edits(
     mut files: MessageWriter<FileOrder>,
     mut edits: MessageWriter<EditedSession>,
     mut answers: MessageWriter<OrderOutcome>,
-    mut asked: Local<BTreeSet<OrderKey>>,
+    mut versions: ResMut<SessionVersions>,
 ) {
+    let SessionVersions(versions) = versions.bypass_change_detection();
+    // The orders of these calls are closed later in this tick.
+    let mut answered = BTreeSet::new();
     for outcome in outcomes.read() {
-        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
-        asked.remove(&key);
+        let Some(key) = versions.take(outcome) else { continue };
         let Some(order) = orders.get(key) else { continue };
         let kept = match &outcome.result {
             Ok(FileAnswer::Unchanged { version, .. }) => Ok(*version),
@@ -50,26 +73,31 @@ pub(super) fn advance_session_edits(
             }
             Err(why) => OrderReport::Failed { why },
         };
+        answered.insert(key);
         answers.write(OrderOutcome { key, news });
     }
-    asked.retain(|key| orders.get(*key).is_some());
+    versions.retain(|key| orders.get(*key).is_some());
     for order in orders.of(DESK) {
-        if asked.contains(&order.key) || !matches!(DeskOrder::of(order), Ok(DeskOrder::EditSession { .. })) {
+        let is_started = answered.contains(&order.key) || versions.owners().any(|key| *key == order.key);
+        if is_started || !matches!(DeskOrder::of(order), Ok(DeskOrder::EditSession { .. })) {
             continue;
         }
-        asked.insert(order.key);
         // An edit that is refused now needs no version.
         match edit(&sessions, order, 0) {
             Err(why) => drop(answers.write(OrderOutcome { key: order.key, news: OrderReport::Failed { why } })),
-            Ok((edited, _)) => drop(files.write(FileOrder {
-                key: format!("{ORDERS}{}", order.key).into(),
-                author: Author(ROOM.into()),
-                activation: Some(order.key.activation.id()),
-                operation: FileOperation::KeepRecord { path: place(&sessions, &edited) },
-                rights: FileRights::default(),
-                cause: order.cause,
-                worktree: None,
-            })),
+            Ok((edited, _)) => {
+                let keep = FileOrder {
+                    key: format!("{ORDERS}{}", order.key).into(),
+                    author: Author(ROOM.into()),
+                    activation: Some(order.key.activation.id()),
+                    operation: FileOperation::KeepRecord { path: place(&sessions, &edited) },
+                    rights: FileRights::default(),
+                    cause: order.cause,
+                    worktree: None,
+                };
+                versions.add(&keep, order.key);
+                files.write(keep);
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use bevy::ecs::prelude::Resource;
 use serde::{Deserialize, Serialize};
 
-use super::task_edits::ASKED_IN;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
 use crate::base::{ActivationKey, Id};
@@ -20,6 +19,7 @@ use crate::workspace::layout::APPROVALS_FILE;
 pub use crate::workspace::task_files::columns::{STATUS_KEY, WORKING};
 use crate::workspace::task_files::columns::{field_text, is_for_person};
 use crate::workspace::task_files::permission::waits_for_person;
+use crate::workspace::task_files::task_edit::ASKED_IN;
 use crate::workspace::task_files::{Status, Task, TaskFile};
 
 /// The maximum length in characters of a conclusion in the file.

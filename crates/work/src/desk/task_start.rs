@@ -14,7 +14,6 @@ use super::task_assignments::{
     task_of, task_words,
 };
 use super::task_cache::KnownTasks;
-use super::task_edits::TaskEdit;
 use super::task_writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::agent::{Agent, Profiles, Roster};
 use crate::base::ids::ROOM;
@@ -27,11 +26,11 @@ use crate::log::events::Warning;
 use crate::log::{EventDraft, EventLog};
 use crate::mind::Ending;
 use crate::schedule::{RoomDate, SimClock, TICKS_PER_SEC};
-use crate::tools::TaskUpdate;
 use crate::workspace::ProblemReport;
+use crate::workspace::task_files::task_edit::{TaskEdit, TaskUpdate};
 use crate::workspace::task_files::{Status, Task, lint};
 use crate::workspace::trust::StartsHeld;
-use crate::workspace::vfs::FileRights;
+use crate::workspace::vfs::{FileOrder, FileRights};
 
 /// The name in the log under which tasks are given to agents.
 const DESK_NAME: &str = "tasks";
@@ -57,6 +56,7 @@ pub(super) struct TaskContext<'w, 's> {
     date: Res<'w, RoomDate>,
     log: ResMut<'w, EventLog>,
     orders: MessageWriter<'w, WorkOrder>,
+    files: MessageWriter<'w, FileOrder>,
     notices: MessageWriter<'w, WorkNotice>,
     reports: MessageWriter<'w, ProblemReport>,
 }
@@ -246,7 +246,7 @@ impl TaskContext<'_, '_> {
             cause,
         };
         let run = self.run();
-        self.writes.push(&run, write);
+        self.files.write(self.writes.push(&run, write));
     }
 
     /// Orders the work of tasks that are marked as taken.

@@ -7,19 +7,19 @@ use bevy::ecs::prelude::*;
 use super::sessions::SessionsAccess;
 use super::settings::TaskSettings;
 use super::streams::slack;
-use super::task_edits::{ASKED_IN, TaskEdit};
 use super::task_writes::{TaskWrite, TaskWrites, WriteFor};
 use crate::base::{Author, RunTag, globs};
 use crate::log::EventLog;
 use crate::schedule::{RoomDate, SimClock};
-use crate::tools::{DESK, DeskOrder, OrderOutcome, OrderReport, PendingToolOrders, TaskUpdate, ToolOrder};
+use crate::tools::{DESK, DeskOrder, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder};
 use crate::workspace::KnownFiles;
 use crate::workspace::layout::is_task_file;
 use crate::workspace::task_files;
 use crate::workspace::task_files::query::ast::Query as TaskQuery;
 use crate::workspace::task_files::query::evaluate::{Source, select};
 use crate::workspace::task_files::query::{parse, show};
-use crate::workspace::vfs::FileRights;
+use crate::workspace::task_files::task_edit::{ASKED_IN, TaskEdit, TaskUpdate};
+use crate::workspace::vfs::{FileOrder, FileRights};
 
 /// The maximum length of a query result in characters.
 const MAX_RESULT_CHARS: usize = 16_000;
@@ -31,7 +31,7 @@ pub(super) fn answer(
     (known, settings): (Res<KnownFiles>, Res<TaskSettings>),
     (clock, date, log): (Res<SimClock>, Res<RoomDate>, Res<EventLog>),
     orders: Res<PendingToolOrders>,
-    mut answers: MessageWriter<OrderOutcome>,
+    (mut answers, mut files): (MessageWriter<OrderOutcome>, MessageWriter<FileOrder>),
     mut refused: Local<BTreeSet<String>>,
 ) {
     refused.clear();
@@ -55,11 +55,11 @@ pub(super) fn answer(
                 keys.extend(date.stamp(&clock).map(|now| ("created".to_owned(), now)));
                 keys.push(("created_by".to_owned(), order.agent.to_string()));
                 keys.extend(sessions.session_of(order).map(|session| (ASKED_IN.to_owned(), session)));
-                queue(&mut writes, &log, order, (file, TaskEdit::Create { task, keys }))
+                start_edit((&mut *writes, &mut files), &log, order, (file, TaskEdit::Create { task, keys }))
             }
             Ok(DeskOrder::UpdateTask { file, id, update }) => {
                 let update = with_completion_date(update, date.stamp(&clock));
-                queue(&mut writes, &log, order, (file, TaskEdit::Update { id, update }))
+                start_edit((&mut *writes, &mut files), &log, order, (file, TaskEdit::Update { id, update }))
             }
         };
         let news = match result {
@@ -79,13 +79,16 @@ fn with_completion_date(mut update: TaskUpdate, now: Option<String>) -> TaskUpda
     update
 }
 
-/// Queues an edit. Returns an empty text, because the call is answered once the edit is written.
-fn queue(
-    writes: &mut TaskWrites,
+/// Orders an edit. Returns an empty text, because the call is answered once the edit is written.
+fn start_edit(
+    (writes, files): (&mut TaskWrites, &mut MessageWriter<FileOrder>),
     log: &EventLog,
     order: &ToolOrder,
     (path, edit): (String, TaskEdit),
 ) -> Result<String, String> {
+    if writes.is_full() {
+        return Err("too many task changes are already waiting; try again later".to_owned());
+    }
     let write = TaskWrite {
         path,
         edit,
@@ -95,14 +98,8 @@ fn queue(
         rights: order.rights.clone(),
         cause: order.cause,
     };
-    let is_taken = writes.push(&RunTag::of(log.run()).to_string(), write);
-    if is_taken {
-        Ok(String::new())
-    } else {
-        Err("too many task changes are already waiting; try again \
-        later"
-            .to_owned())
-    }
+    files.write(writes.push(&RunTag::of(log.run()).to_string(), write));
+    Ok(String::new())
 }
 
 /// The result of a query over the readable task files, as a table.

@@ -311,6 +311,7 @@ pub fn file_touches(operation: &FileOperation) -> Vec<DeclaredTouch> {
         }
         FileOperation::Restore { path, .. } => vec![touch(TouchKind::FILE_WRITE, path)],
         FileOperation::Save { .. }
+        | FileOperation::EditWith { .. }
         | FileOperation::Record { .. }
         | FileOperation::KeepRecord { .. }
         | FileOperation::CommitWorktree { .. }

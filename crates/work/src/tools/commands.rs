@@ -1,25 +1,23 @@
 //! The tool `execute_command`: a program with its arguments, run by the gateway. The gate checks exactly the words that
 //! are executed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::executor::{ExecutorWorld, ToolExecutor, ToolReporter};
 use super::files::object;
 use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder, ToolOutput};
 use super::plan::{Planned, ToolPlan, Work};
 use super::result_text::readable;
-use super::started_orders::StartedOrders;
 use super::tool::{Arguments, Planning, Tool};
 use crate::base::Author;
 use crate::gate::DeclaredTouch;
 use crate::gate::commands::{Command, words};
-use crate::gateway::{
-    CodeCheck, ProgramCalls, ProgramCommand, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings,
-};
-use crate::schedule::{InputJournal, InputQueue};
+use crate::gateway::{CodeCheck, ExternalCalls, ProgramEnd, ProgramEnded, ProgramOrder, ProgramSettings, RunningCall};
+use crate::schedule::outside::{Received, Start};
 use crate::workspace::vfs::worktrees::{FILES as COPY, WORKTREES};
 use crate::workspace::vfs::{
     ChangedByProgram, FileBridge, FileOperation, FileOrder, FileOutcome, ProgramObserver, WorkspacePath,
@@ -48,7 +46,7 @@ const WHAT_PROGRAMS_WRITE: &str = "Programs that you run can only write ordinary
 
 /// A command to execute.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct CommandOrder {
+pub(super) struct CommandOrder {
     words: Vec<String>,
     cwd: String,
     timeout_secs: Option<u64>,
@@ -208,84 +206,101 @@ fn file_order(order: &ToolOrder, lead: &str, what: String) -> Option<FileOrder> 
     })
 }
 
-/// The commands started by this process. Not saved.
+/// Runs commands.
 #[derive(Default)]
-pub(super) struct StartedCommands {
-    orders: StartedOrders,
-    /// Commands that wait for their copies of the workspace.
-    waiting: BTreeSet<OrderKey>,
+pub(super) struct Commands {
+    running: BTreeMap<OrderKey, RunningCall>,
+    /// Whether the copies of the workspace could be prepared in which commands wait to run.
+    opened: BTreeMap<OrderKey, Result<(), String>>,
+    /// Looks that an earlier process may have begun, whose copies were prepared then.
+    resumed_looks: BTreeSet<OrderKey>,
 }
 
-/// Applies the results of programs, starts commands ordered in an earlier tick, and stops cancelled ones.
-pub(super) fn execute_orders(
-    (mut calls, mut outcomes): (ResMut<ProgramCalls>, ResMut<InputQueue<OrderOutcome>>),
-    (under_way, settings, journal): (Res<PendingToolOrders>, Res<ProgramSettings>, Res<InputJournal>),
-    bridge: Option<Res<FileBridge>>,
-    mut files: MessageReader<FileOutcome>,
-    mut begun: Local<StartedCommands>,
-) {
-    let opened: Vec<(OrderKey, Result<(), String>)> = (files.read())
-        .filter_map(|outcome| {
-            let key = outcome.key.strip_prefix(OPEN)?.parse().ok()?;
-            Some((key, outcome.result.as_ref().map(drop).map_err(|failure| failure.what.clone())))
-        })
-        .collect();
-    if journal.is_replaying() {
-        return;
-    }
-    let ended: Vec<ProgramEnded> = calls.take().collect();
-    for ended in ended {
-        let Ok(key) = ended.id.parse::<OrderKey>() else { continue };
-        if begun.orders.end(key) {
-            outcomes.push(OrderOutcome { key, news: news_of(ended) });
+impl ToolExecutor for Commands {
+    const NAME: &'static str = COMMANDS;
+    const MAX_RUNNING: usize = usize::MAX;
+
+    type Order = CommandOrder;
+    type Report = ProgramEnded;
+    type World = (
+        ExternalCalls<'static>,
+        Res<'static, ProgramSettings>,
+        Option<Res<'static, FileBridge>>,
+        MessageReader<'static, 'static, FileOutcome>,
+    );
+
+    fn interrupted(&mut self, key: OrderKey, command: &CommandOrder) -> Option<String> {
+        if command.only_looks() {
+            self.resumed_looks.insert(key);
+            return None;
         }
+        // It may have run, at least partly, so it is not run again without being asked for.
+        Some("the workshop was stopped while the command was running; its outcome is unknown".to_owned())
     }
-    for key in begun.orders.take_cancelled(&under_way) {
-        calls.send(ProgramCommand::Stop { id: key.id() });
-    }
-    let is_first_look = begun.orders.look();
-    for order in under_way.of(COMMANDS) {
-        let is_opened = opened.iter().find(|(key, _)| *key == order.key).map(|(_, result)| result);
-        if begun.waiting.contains(&order.key) && is_opened.is_none() {
-            continue;
+
+    fn start(
+        &mut self,
+        order: &ToolOrder,
+        command: CommandOrder,
+        (calls, settings, bridge, _): &mut ExecutorWorld<'_, '_, Self>,
+        reporter: ToolReporter<Self>,
+    ) -> Start<OrderReport> {
+        if order.worktree.is_some() {
+            match self.opened.remove(&order.key) {
+                Some(Ok(())) => {}
+                Some(Err(why)) => return Start::Ended(OrderReport::Failed { why }),
+                // The look finds out if its copy was not prepared.
+                None if self.resumed_looks.remove(&order.key) => {}
+                None => return Start::NotYet,
+            }
         }
-        if !begun.orders.is_due(order, &outcomes) {
-            continue;
-        }
-        let read = match &order.plan.work {
-            Work::Order { order } => serde_json::from_value::<CommandOrder>(order.clone()).ok(),
-            _ => None,
+        let CommandOrder { words, cwd: folder, timeout_secs, code } = command;
+        let program = ProgramOrder {
+            words,
+            root: order.worktree.as_ref().map(|agent| format!(".workshop/{WORKTREES}/{agent}/{COPY}")),
+            folder,
+            timeout_secs: timeout_secs.map(|secs| secs as f64),
+            settings: (**settings).clone(),
+            observer: bridge.as_deref().and_then(|bridge| observer(bridge, order)),
+            code,
         };
-        let news = match read {
-            None => OrderReport::unparseable(),
-            // It may have run, at least partly, so it is not run again without being asked for.
-            Some(command) if is_first_look && !command.only_looks() => OrderReport::Aborted {
-                why: "the workshop was stopped while the command was running; its outcome is unknown".to_owned(),
-            },
-            // The copy of a look was opened before the workshop was stopped, or the look finds out that it was not.
-            Some(command)
-                if order.worktree.is_some() && is_opened.is_none() && !(is_first_look && command.only_looks()) =>
-            {
-                begun.waiting.insert(order.key);
-                continue;
+        match calls.run_program(program, move |ended| reporter.report(ended)) {
+            Ok(call) => {
+                self.running.insert(order.key, call);
+                Start::Started
             }
-            Some(_) if matches!(is_opened, Some(Err(_))) => {
-                begun.waiting.remove(&order.key);
-                OrderReport::Failed { why: is_opened.and_then(|opened| opened.clone().err()).unwrap_or_default() }
+            Err(why) => Start::Ended(OrderReport::Failed { why }),
+        }
+    }
+
+    fn cancel(&mut self, key: OrderKey, _: &mut ExecutorWorld<'_, '_, Self>) {
+        self.running.remove(&key);
+    }
+
+    fn receive(
+        &mut self,
+        key: OrderKey,
+        ended: ProgramEnded,
+        _: &mut ExecutorWorld<'_, '_, Self>,
+    ) -> Received<OrderReport> {
+        self.running.remove(&key);
+        Received::Answer(report_of(ended))
+    }
+
+    fn attend(
+        &mut self,
+        orders: &PendingToolOrders,
+        _: &dyn Fn(&OrderKey) -> bool,
+        (.., files): &mut ExecutorWorld<'_, '_, Self>,
+    ) {
+        for outcome in files.read() {
+            if let Some(key) = outcome.key.strip_prefix(OPEN).and_then(|key| key.parse().ok()) {
+                let result = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.clone());
+                self.opened.insert(key, result);
             }
-            Some(CommandOrder { words, cwd, timeout_secs, code }) => {
-                begun.waiting.remove(&order.key);
-                let root = order.worktree.as_ref().map(|agent| format!(".workshop/{WORKTREES}/{agent}/{COPY}"));
-                begun.orders.begin(order.key);
-                let timeout_secs = timeout_secs.map(|secs| secs as f64);
-                let (id, settings) = (order.key.id(), settings.clone());
-                let observer = bridge.as_deref().and_then(|bridge| observer(bridge, order));
-                let order = ProgramOrder { id, words, root, folder: cwd, timeout_secs, settings, observer, code };
-                calls.send(ProgramCommand::Run(Box::new(order)));
-                continue;
-            }
-        };
-        outcomes.push(OrderOutcome { key: order.key, news });
+        }
+        self.opened.retain(|key, _| orders.get(*key).is_some());
+        self.resumed_looks.retain(|key| orders.get(*key).is_some());
     }
 }
 
@@ -306,9 +321,9 @@ fn changed_files(changed: &ChangedByProgram) -> String {
     }
 }
 
-fn news_of(ended: ProgramEnded) -> OrderReport {
-    let ProgramEnded { how, secs, stdout: said, stderr: complained, changed, .. } = ended;
-    let told = |head: String| {
+fn report_of(ended: ProgramEnded) -> OrderReport {
+    let ProgramEnded { how, secs, stdout: said, stderr: complained, changed } = ended;
+    let with_output = |head: String| {
         let mut text = head;
         for (name, words) in [("", readable(said.trim_end())), ("stderr:\n", readable(complained.trim_end()))] {
             if !words.is_empty() {
@@ -325,7 +340,7 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
         },
         ProgramEnd::Exited(code) => {
             let data = json!({ "exit_code": code, "secs": secs });
-            let mut text = told(format!("exit code {code} after {secs:.1} s"));
+            let mut text = with_output(format!("exit code {code} after {secs:.1} s"));
             if code != 0 && MEETING_A_LIMIT.iter().any(|sign| said.contains(sign) || complained.contains(sign)) {
                 text.push_str("\n\n");
                 text.push_str(WHAT_PROGRAMS_WRITE);
@@ -333,12 +348,14 @@ fn news_of(ended: ProgramEnded) -> OrderReport {
             let changed = changed.paths;
             OrderReport::Done { output: ToolOutput { text, changed, data: Some(data), ..ToolOutput::default() } }
         }
-        ProgramEnd::Killed => OrderReport::Failed { why: told(format!("the command was killed after {secs:.1} s")) },
-        ProgramEnd::TimedOut => {
-            OrderReport::Failed { why: told(format!("the command was stopped: it took longer than {secs:.0} s")) }
+        ProgramEnd::Killed => {
+            OrderReport::Failed { why: with_output(format!("the command was killed after {secs:.1} s")) }
         }
+        ProgramEnd::TimedOut => OrderReport::Failed {
+            why: with_output(format!("the command was stopped: it took longer than {secs:.0} s")),
+        },
         ProgramEnd::OutputLimitExceeded => OrderReport::Failed {
-            why: told(format!("the command was stopped after {secs:.1} s: it wrote too much output")),
+            why: with_output(format!("the command was stopped after {secs:.1} s: it wrote too much output")),
         },
     }
 }

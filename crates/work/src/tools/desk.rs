@@ -1,8 +1,6 @@
 //! The tools with which working agents manage tasks in files, send each other messages and, as planners, supervise
 //! others' sessions. A call becomes a [`DeskOrder`], which the desk executes.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -12,6 +10,7 @@ use super::plan::{Planned, Work};
 use super::tool::{Arguments, Tool};
 use crate::base::text;
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
+pub use crate::workspace::task_files::task_edit::{TaskDraft, TaskUpdate};
 use crate::workspace::vfs::WorkspacePath;
 
 /// The executor of orders about tasks, messages and sessions.
@@ -104,42 +103,6 @@ impl DeskOrder {
         let Work::Order { order } = &order.plan.work else { return Err("this is not for the desk".to_owned()) };
         serde_json::from_value(order.clone()).map_err(|error| format!("it cannot be read: {error}"))
     }
-}
-
-/// A task to create.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TaskDraft {
-    /// The task in one line.
-    pub title: String,
-    /// The agents that it is assigned to, or `human`.
-    pub assignees: Vec<String>,
-    /// `A` to `D`.
-    pub priority: Option<String>,
-    /// The tags.
-    pub tags: Vec<String>,
-    /// The ids of tasks that must be done first.
-    pub depends_on: Vec<String>,
-    /// The id of the intended parent.
-    pub parent: Option<String>,
-    /// A longer description.
-    pub description: Option<String>,
-}
-
-/// A change of a task; absent fields stay as they are.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TaskUpdate {
-    /// `open`, `completed` or `skipped`.
-    pub status: Option<String>,
-    /// `A` to `D`.
-    pub priority: Option<String>,
-    /// The title.
-    pub title: Option<String>,
-    /// The agents that it is assigned to.
-    pub assignees: Option<Vec<String>>,
-    /// The new values of other keys; an empty value removes the key.
-    pub fields: BTreeMap<String, String>,
 }
 
 /// Describes the order for a person who decides about it.

@@ -68,6 +68,11 @@ impl OpenCall {
         }
     }
 
+    /// Whether its code waits for the result of a request.
+    pub(super) fn waits_for_room(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
     /// Sends the result of a request to the code.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };

@@ -210,6 +210,11 @@ impl ToolExecutor for DocumentCalls {
         report.map_or(Received::Nothing, Received::Answer)
     }
 
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        // Its code may be waiting for a person who decides about a call.
+        self.0.get(key).is_some_and(|call| !call.waits_for_room())
+    }
+
     fn attend(
         &mut self,
         _: &PendingToolOrders,
@@ -241,6 +246,6 @@ fn call_of(key: OrderKey, order: CallOrder, now_secs: i64, programs: &Arc<Progra
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "typescript"))]
 #[path = "document_tools_tests.rs"]
 mod tests;

@@ -72,6 +72,12 @@ pub trait ToolExecutor: Send + Sync + 'static {
     where
         Self: Sized;
 
+    /// Whether the clock waits for an answer about this running order.
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        let _ = key;
+        true
+    }
+
     /// Runs once in each live tick in which there are orders, before they are started: for messages to running orders.
     fn attend(
         &mut self,
@@ -147,6 +153,7 @@ impl<E: ToolExecutor> Outside for ToolOutside<E> {
     ) -> Received<OrderOutcome> {
         match self.0.receive(*key, report, world) {
             Received::Nothing => Received::Nothing,
+            Received::Ended => Received::Ended,
             Received::Answer(news) => Received::Answer(OrderOutcome { key: *key, news }),
         }
     }
@@ -162,6 +169,10 @@ impl<E: ToolExecutor> Outside for ToolOutside<E> {
 
     fn addressed_to(key: &OrderKey, answer: OrderOutcome) -> OrderOutcome {
         OrderOutcome { key: *key, ..answer }
+    }
+
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        self.0.is_awaited(key)
     }
 
     fn attend(&mut self, running: &dyn Fn(&OrderKey) -> bool, (orders, world): &mut WorldOf<'_, '_, Self>) {

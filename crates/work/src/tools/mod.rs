@@ -30,7 +30,6 @@ pub mod result_text;
 pub mod schema;
 mod schema_rules;
 mod slack;
-mod started_orders;
 #[cfg(test)]
 mod tests;
 pub mod tool;
@@ -47,7 +46,7 @@ pub use knowledge::{KNOWLEDGE, KnowledgeOrder};
 pub use mcp::SERVERS;
 pub use order::{
     CallAnswer, CallAnswered, OrderAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolImage,
-    ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash, must_wait,
+    ToolOrder, ToolOrdersWithdrawn, ToolOutput, call_hash,
 };
 pub use plan::{
     AGENTS, CallDescription, Excerpt, FILES, Planned, REPLACES_WORKSPACE, ToolPlan, Work, agent_file_name, started,
@@ -69,12 +68,13 @@ use executor::ToolOutside;
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
-use crate::gateway::{McpCalls, McpServers, ProgramCalls, ProgramSettings, ServerMessagesReceived, WebCalls};
-use crate::schedule::inputs::{CollectInputs, InputExt};
-use crate::schedule::outside::{OutsideExt, OutsideSystems};
+use crate::gateway::{AttributesPutBack, McpServers, Network, ProgramSettings, ServerMessagesReceived, ServerPool};
+use crate::schedule::inputs::InputExt;
+use crate::schedule::outside::{NoticesExt, OutsideExt, OutsideSystems};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
 use crate::workspace::{FileChanged, ProblemReport, SettingsExt};
+use executor::ToolOutside;
 
 /// The set of systems in which executors within the room answer: they read [`PendingToolOrders`], and the kernel
 /// processes their answers in the same tick.
@@ -105,10 +105,14 @@ pub fn plugin(app: &mut App) {
     app.init_resource::<UnseenAgents>();
     app.add_tick_message::<OrderAnswered>().add_tick_message::<CallAnswered>();
     app.add_tick_message::<ToolOrder>().add_tick_message::<ToolOrdersWithdrawn>().add_input::<OrderOutcome>();
-    app.init_resource::<McpServers>().init_resource::<McpCalls>();
-    app.init_resource::<WebCalls>().init_resource::<ProgramCalls>().init_resource::<ProgramSettings>();
+    app.init_resource::<McpServers>().init_resource::<ServerPool>();
+    app.init_resource::<Network>().init_resource::<ProgramSettings>();
+    app.add_notices::<AttributesPutBack>();
     app.init_resource::<Profiles>().insert_resource(builtin().clone());
-    app.init_resource::<PendingToolOrders>().init_resource::<order::IssuedOrders>();
+    app.init_resource::<PendingToolOrders>();
+    app.add_outside(ToolOutside(commands::Commands::default()));
+    app.add_outside(ToolOutside(mcp::ServerCalls::default()));
+    app.add_outside(ToolOutside(web::WebRequests::default()));
     app.add_settings::<document_runtime::DocumentSettings>();
     app.init_resource::<document_tools::ReadCode>();
     app.add_outside(ToolOutside(document_tools::DocumentCalls::default()));
@@ -138,18 +142,8 @@ pub fn plugin(app: &mut App) {
                 .in_set(InPhase(WorkshopSystems::Decide, Layer::Tools)),
         ),
     );
-    app.add_systems(
-        Tick,
-        (mcp::execute_orders, commands::execute_orders, web::execute_orders)
-            .chain()
-            .in_set(ToolResultsReceived)
-            .in_set(ExternalResultsReceived)
-            .in_set(CollectInputs)
-            .after(FileReportsReceived)
-            .after(ServerMessagesReceived),
-    );
-    let outside = OutsideSystems.in_set(ToolResultsReceived).in_set(ExternalResultsReceived);
-    app.configure_sets(Tick, outside.after(FileReportsReceived).after(ServerMessagesReceived));
+    let outsides = OutsideSystems.in_set(ToolResultsReceived).in_set(ExternalResultsReceived);
+    app.configure_sets(Tick, outsides.after(FileReportsReceived).after(ServerMessagesReceived));
     sections::register::<PendingToolOrders>(app);
 }
 

@@ -4,11 +4,9 @@
 //! now or any number of ticks later: any number of progress reports, and one result at the end. External results enter
 //! as inputs.
 //!
-//! An executor checks [`PendingToolOrders`] in each tick for orders that it has not started ([`PendingToolOrders::of`])
-//! and stops cancelled ones; its running orders need not be saved, because the same orders are pending under the same
-//! keys after a restart. It does nothing during a replay
-//! ([`InputJournal::is_replaying`]). The tick after the one that issued an order waits until that is in the log
-//! ([`must_wait`]), because an executor may change something outside.
+//! The pending orders are [`PendingToolOrders`], which are saved: the same orders are pending under the same keys after a
+//! restart. An executor within the room answers its orders itself; one outside of it is a
+//! [`ToolExecutor`](super::executor::ToolExecutor), which the driver of all outsides starts and cancels.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,8 +24,8 @@ use crate::base::{ActivationKey, Id, RunTag, Seq};
 use crate::gateway::SeenCode;
 use crate::gateway::mcp::{McpElicitation, McpReply, McpSampling};
 use crate::mind::ToolCall;
-use crate::schedule::{Input, InputJournal, Section};
-use crate::store::Store;
+use crate::schedule::outside::IssuedOrders;
+use crate::schedule::{Input, Section};
 use crate::workspace::vfs::FileRights;
 
 /// The permanent key of an order: the same after a crash, while another call that a model made in its place has another
@@ -327,20 +325,6 @@ impl Section for PendingToolOrders {
     }
 }
 
-/// Whether the latest tick issued an order that an executor starts in the next one. The file service waits for the log
-/// itself. Not saved: orders that are pending when a room is opened are in the log.
-#[derive(Resource, Default)]
-pub(super) struct IssuedOrders(bool);
-
-/// Whether the next tick must not run yet, because an executor would start an order whose tick is not in the log. If
-/// the process were killed then, the room would issue the order again without knowing that it was executed. Never true
-/// during a replay.
-pub fn must_wait(world: &World) -> bool {
-    world.resource::<IssuedOrders>().0
-        && !world.resource::<InputJournal>().is_replaying()
-        && !world.get_resource::<Store>().is_none_or(Store::has_written_all)
-}
-
 /// Adds the orders of this tick, and removes those of work that is over, except file orders, which are always executed.
 pub(super) fn take_up(
     mut orders: MessageReader<ToolOrder>,
@@ -349,7 +333,10 @@ pub(super) fn take_up(
 ) {
     let before = under_way.0.len();
     under_way.0.extend(orders.read().cloned());
-    issued.0 = under_way.0[before..].iter().any(|order| *order.plan.executor != *FILES);
+    // The file service waits for the log itself.
+    if under_way.0[before..].iter().any(|order| *order.plan.executor != *FILES) {
+        issued.note();
+    }
     for ToolOrdersWithdrawn { activation } in withdrawn.read() {
         under_way.0.retain(|order| order.key.activation != *activation || *order.plan.executor == *FILES);
     }
@@ -375,15 +362,9 @@ pub(super) fn close(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::json;
 
     use super::*;
-    use crate::log::events::RunEnd;
-    use crate::log::{EventDraft, EventLog};
-    use crate::schedule::SimClock;
-    use crate::store::{RunStart, record_now};
     use crate::tools::commands::COMMANDS;
     use crate::tools::plan::Planned;
 
@@ -406,6 +387,7 @@ mod tests {
             assert!(odd.parse::<OrderKey>().is_err(), "{odd}");
         }
     }
+
     fn order(executor: &str) -> ToolOrder {
         let call = ToolCall::new("c", "look", json!({}));
         ToolOrder {
@@ -422,9 +404,6 @@ mod tests {
     /// A world after a tick with these orders.
     fn world(orders: impl IntoIterator<Item = ToolOrder>) -> World {
         let mut world = World::new();
-        world.insert_resource(EventLog::new("r-1".into(), Seq(1)));
-        world.init_resource::<InputJournal>();
-        world.init_resource::<SimClock>();
         world.init_resource::<PendingToolOrders>();
         world.init_resource::<IssuedOrders>();
         world.init_resource::<Messages<ToolOrder>>();
@@ -434,49 +413,9 @@ mod tests {
         world
     }
 
-    /// A store in which a run has begun.
-    fn store(folder: &Path) -> Store {
-        let (mut store, _) = Store::open(folder).expect("it should open");
-        let (id, scene, first_seq) = ("r-1".into(), "test".into(), Seq(1));
-        store
-            .start_run(RunStart { id, scene, seed: 1, first_seq, first_tick: 0, start: json!({}) })
-            .expect("it can begin");
-        store.flush().expect("it should be written");
-        store
-    }
-
-    #[test]
-    fn the_next_tick_waits_until_an_order_is_in_the_log() {
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        let mut world = world([order(COMMANDS)]);
-        assert!(!must_wait(&world), "there is no log");
-        world.insert_resource(store(folder.path()));
-        assert!(!must_wait(&world), "everything is in the log");
-
-        let (release, held) = crossbeam_channel::bounded::<()>(0);
-        let is_held = world.resource_mut::<Store>().note_hash(0, move || {
-            let _released = held.recv();
-            0
-        });
-        assert!(is_held);
-        world.resource_mut::<EventLog>().write(EventDraft::of(&RunEnd { why: "a test".to_owned() }));
-        record_now(&mut world);
-        assert!(must_wait(&world), "the log is not written");
-        world.run_system_cached(take_up).expect("it should run");
-        assert!(!must_wait(&world), "no order was issued in the tick after that");
-        world.resource_mut::<IssuedOrders>().0 = true;
-        world.resource_mut::<InputJournal>().replay([]);
-        assert!(!must_wait(&world), "a replay executes nothing");
-        world.resource_mut::<InputJournal>().end_replay();
-
-        drop(release);
-        world.resource_mut::<Store>().flush().expect("it should be written");
-        assert!(!must_wait(&world));
-    }
-
     #[test]
     fn the_file_service_waits_for_the_log_itself() {
-        assert!(!world([order(FILES)]).resource::<IssuedOrders>().0);
-        assert!(world([order(FILES), order(COMMANDS)]).resource::<IssuedOrders>().0);
+        assert!(!world([order(FILES)]).resource::<IssuedOrders>().any());
+        assert!(world([order(FILES), order(COMMANDS)]).resource::<IssuedOrders>().any());
     }
 }

@@ -291,7 +291,7 @@ fn doing_files(operation: &FileOperation) -> (&'static str, &str) {
         FileOperation::Write { path, .. } | FileOperation::Save { path, .. } => ("writing", path),
         FileOperation::Append { path, .. } => ("adding to", path),
         FileOperation::CreateFolder { path } => ("creating the folder", path),
-        FileOperation::Edit { path, .. } => ("editing", path),
+        FileOperation::Edit { path, .. } | FileOperation::EditWith { path, .. } => ("editing", path),
         FileOperation::List { prefix } if prefix.is_empty() => ("listing", "all files"),
         FileOperation::List { prefix } => ("listing", prefix),
         FileOperation::Search { text: Some(text), .. } => ("searching for", text),

@@ -167,7 +167,7 @@ fn wants_of_files(operation: &FileOperation, there: &dyn GateContext) -> String 
             Some(name) => format!("create an agent: {name}"),
             None => format!("write {}", short(path)),
         },
-        FileOperation::Edit { path, .. } => change(path),
+        FileOperation::Edit { path, .. } | FileOperation::EditWith { path, .. } => change(path),
         FileOperation::Append { path, .. } => format!("add to {}", short(path)),
         FileOperation::CreateFolder { path } => format!("create the folder {}", short(path)),
         FileOperation::Delete { path } | FileOperation::DeleteUnchanged { path, .. } => match agent_at(path) {

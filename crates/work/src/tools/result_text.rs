@@ -57,6 +57,9 @@ pub fn files(work: Option<&Work>, result: &Result<FileAnswer, FileFailure>) -> S
             found(operation, matches, *more) + &not_searched(unsearched)
         }
         FileAnswer::Changed { done, .. } => changed(operation, done),
+        FileAnswer::Edited { done: Some(done), .. } => changed(operation, done),
+        FileAnswer::Edited { done: None, .. } => "Unchanged: the file already has this content".to_owned(),
+        FileAnswer::NotEdited { why, .. } => format!("Nothing was changed: {why}"),
         FileAnswer::Folder { path, is_new: true } => format!("Created the folder {}", quoted(path)),
         FileAnswer::Folder { path, .. } => format!("The folder {} already exists", quoted(path)),
         FileAnswer::Committed => "Committed.".to_owned(),

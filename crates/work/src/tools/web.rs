@@ -1,18 +1,21 @@
 //! The tool `web_fetch`: one web request, sent by the gateway. The address that is checked is exactly the address that
 //! is requested.
 
-use bevy::ecs::prelude::*;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::executor::{ExecutorWorld, ToolExecutor, ToolReporter};
 use super::files::object;
-use super::order::{OrderKey, OrderOutcome, OrderReport, PendingToolOrders};
-use super::plan::{Planned, Work};
-use super::started_orders::StartedOrders;
+use super::order::{OrderKey, OrderReport, ToolOrder};
+use super::plan::Planned;
 use super::tool::{Arguments, Planning, Tool};
 use crate::gate::{DeclaredTouch, Power, TouchKind, WEB_FETCH};
-use crate::gateway::{METHODS, WebAnswer, WebCalls, WebCommand, WebQuestion, check_header_name, web_address};
-use crate::schedule::{InputJournal, InputQueue};
+use crate::gateway::{
+    ExternalCalls, METHODS, RunningCall, WebAnswer, WebAnswered, WebQuestion, check_header_name, web_address,
+};
+use crate::schedule::outside::{Received, Start};
 
 /// The executor of web requests.
 pub const WEB: &str = "web";
@@ -27,7 +30,7 @@ const CHANGES_NOTHING: [&str; 2] = ["GET", "HEAD"];
 
 /// The content of a request's order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct WebOrder {
+pub(super) struct WebOrder {
     method: String,
     url: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,52 +81,56 @@ fn asking(method: &str) -> &'static str {
     if CHANGES_NOTHING.contains(&method) { "fetching" } else { "sending something to" }
 }
 
-/// Receives answers, sends requests that were ordered in an earlier tick, and stops cancelled ones.
-pub(super) fn execute_orders(
-    (mut calls, mut outcomes): (ResMut<WebCalls>, ResMut<InputQueue<OrderOutcome>>),
-    (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
-    mut begun: Local<StartedOrders>,
-) {
-    if journal.is_replaying() {
-        return;
+/// Sends web requests and receives their answers.
+#[derive(Default)]
+pub(super) struct WebRequests {
+    running: BTreeMap<OrderKey, RunningCall>,
+}
+
+impl ToolExecutor for WebRequests {
+    const NAME: &'static str = WEB;
+    const MAX_RUNNING: usize = REQUESTS_IN_PARALLEL;
+
+    type Order = WebOrder;
+    type Report = WebAnswered;
+    type World = ExternalCalls<'static>;
+
+    fn interrupted(&mut self, _: OrderKey, order: &WebOrder) -> Option<String> {
+        // It may have been sent, so it is not sent again without being asked for.
+        (!CHANGES_NOTHING.contains(&&*order.method))
+            .then(|| "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned())
     }
-    let answered: Vec<_> = calls.take().collect();
-    for answered in answered {
-        let Ok(key) = answered.id.parse::<OrderKey>() else { continue };
-        if begun.end(key) {
-            let news = OrderReport::ended(answered.result.map(|answer| text_of(&answer)));
-            outcomes.push(OrderOutcome { key, news });
-        }
-    }
-    for key in begun.take_cancelled(&under_way) {
-        calls.send(WebCommand::Stop { id: key.id() });
-    }
-    let is_first_look = begun.look();
-    for order in under_way.of(WEB) {
-        if begun.len() >= REQUESTS_IN_PARALLEL {
-            return;
-        }
-        if !begun.is_due(order, &outcomes) {
-            continue;
-        }
-        let read = match &order.plan.work {
-            Work::Order { order } => serde_json::from_value::<WebOrder>(order.clone()).ok(),
-            _ => None,
-        };
-        let news = match read {
-            None => OrderReport::unparseable(),
-            // It may have been sent, so it is not sent again without being asked for.
-            Some(wanted) if is_first_look && !CHANGES_NOTHING.contains(&&*wanted.method) => OrderReport::Aborted {
-                why: "the workshop was stopped while this was being sent; whether it arrived is unknown".to_owned(),
-            },
-            Some(WebOrder { method, url, headers, body }) => {
-                begun.begin(order.key);
-                let question = WebQuestion { id: order.key.id(), method, url, headers, body };
-                calls.send(WebCommand::Ask(Box::new(question)));
-                continue;
+
+    fn start(
+        &mut self,
+        order: &ToolOrder,
+        content: WebOrder,
+        calls: &mut ExecutorWorld<'_, '_, Self>,
+        reporter: ToolReporter<Self>,
+    ) -> Start<OrderReport> {
+        let WebOrder { method, url, headers, body } = content;
+        let question = WebQuestion { method, url, headers, body };
+        match calls.fetch(question, move |answered| reporter.report(answered)) {
+            Ok(call) => {
+                self.running.insert(order.key, call);
+                Start::Started
             }
-        };
-        outcomes.push(OrderOutcome { key: order.key, news });
+            Err(why) => Start::Ended(OrderReport::Failed { why }),
+        }
+    }
+
+    fn cancel(&mut self, key: OrderKey, _: &mut ExecutorWorld<'_, '_, Self>) {
+        self.running.remove(&key);
+    }
+
+    fn receive(
+        &mut self,
+        key: OrderKey,
+        answered: WebAnswered,
+        _: &mut ExecutorWorld<'_, '_, Self>,
+    ) -> Received<OrderReport> {
+        self.running.remove(&key);
+        Received::Answer(OrderReport::ended(answered.map(|answer| text_of(&answer))))
     }
 }
 

@@ -1,11 +1,14 @@
 //! Tests for passing records to the writer: none is lost, duplicated or reordered, however far the writer is behind.
 
+use bevy::ecs::world::World;
 use crossbeam_channel::{Sender, bounded};
 use rusqlite::Connection;
 
 use super::super::location;
 use super::*;
-use crate::store::StoreError;
+use crate::schedule::InputJournal;
+use crate::schedule::outside::IssuedOrders;
+use crate::store::{StoreError, orders_must_wait};
 
 /// Blocks the writer until the returned guard is dropped.
 fn hold(store: &Store) -> Sender<()> {
@@ -167,4 +170,30 @@ fn records_are_written_before_what_is_still_to_be_computed() {
     drop(release);
     store.flush().unwrap();
     assert!(store.has_written_all());
+}
+
+#[test]
+fn a_tick_that_issued_an_order_must_be_in_the_log_before_the_order_is_carried_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut world = World::new();
+    world.init_resource::<InputJournal>();
+    world.init_resource::<IssuedOrders>();
+    world.resource_mut::<IssuedOrders>().note();
+    assert!(!orders_must_wait(&world), "there is no log");
+    let mut store = store(dir.path());
+    store.start_run(run_start("r-1", 1, 0)).unwrap();
+    store.flush().unwrap();
+    world.insert_resource(store);
+    assert!(!orders_must_wait(&world), "everything is in the log");
+
+    let release = hold(world.resource::<Store>());
+    world.resource_mut::<Store>().keep_tick(tick("r-1", 1, 1));
+    assert!(orders_must_wait(&world), "the log is not written");
+    world.resource_mut::<InputJournal>().replay([]);
+    assert!(!orders_must_wait(&world), "a replay carries nothing out");
+    world.resource_mut::<InputJournal>().end_replay();
+
+    drop(release);
+    world.resource_mut::<Store>().flush().unwrap();
+    assert!(!orders_must_wait(&world));
 }

@@ -6,8 +6,9 @@
 //!
 //! Reading order: [`model`] (the data), `lines`, `head`, `keys` and `parse` (parsing), `quoting` and `value` (parsing
 //! and writing single values), `ids` and `relations` (ids, parents and dependencies), [`lint`] (checks), [`edit`] and
-//! [`spacing`] (changes of the text), [`mod@carry_over`] (merging two changes), [`columns`] (the columns of boards),
-//! [`permission`] (changes that only a person may make), [`query`].
+//! [`spacing`] (changes of the text), [`task_edit`] (a change of one task, described as data), [`mod@carry_over`]
+//! (merging two changes), [`columns`] (the columns of boards), [`permission`] (changes that only a person may make),
+//! [`query`].
 
 pub mod carry_over;
 pub mod columns;
@@ -26,6 +27,7 @@ mod relations;
 pub mod render;
 pub mod spacing;
 mod splice;
+pub mod task_edit;
 pub mod value;
 
 pub mod query;

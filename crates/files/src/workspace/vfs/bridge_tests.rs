@@ -6,9 +6,9 @@ use std::fs;
 use bevy::app::App;
 use bevy::ecs::message::Messages;
 
-use super::super::executor::tests::{order, read, restore, write};
+use super::super::executor::tests::{add_task, order, read, restore, write};
 use super::super::service::FileServiceOptions;
-use super::super::{FileAnswer, FileResult};
+use super::super::{FileAnswer, FileResult, ROOM};
 use super::*;
 use crate::log::events::{FileChange, Warning};
 use crate::log::{Event, EventKind, EventLog, EventRecord};
@@ -62,6 +62,18 @@ impl FileRoom {
 
     fn give(&mut self, order: FileOrder) {
         self.app.world_mut().write_message(order);
+    }
+
+    /// The room as it is after its process was killed, which dropped its service, and it was opened again.
+    fn reopen(mut self) -> Self {
+        let saved = save_world(self.app.world_mut()).expect("it can be saved");
+        let known = self.app.world().resource::<KnownFiles>().all().clone();
+        let mut again = app();
+        load_world(again.world_mut(), &saved).expect("it can be loaded");
+        begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
+        let mut reopened = Self { folder: self.folder, app: again };
+        reopened.open_service(false);
+        reopened
     }
 
     /// Runs one tick if it may run, and returns the outcomes that it received.
@@ -224,13 +236,7 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
     advance(fixture.app.world_mut());
     // The service finishes, but the result is not received.
     fixture.app.world_mut().insert_resource(FileBridge::default());
-    let saved = save_world(fixture.app.world_mut()).expect("it can be saved");
-    let known = fixture.app.world().resource::<KnownFiles>().all().clone();
-    let mut again = app();
-    load_world(again.world_mut(), &saved).expect("it can be loaded");
-    begin(again.world_mut(), RoomStart { carried: Some(saved), ..start(known) });
-    let mut fixture = FileRoom { folder: fixture.folder, app: again };
-    fixture.open_service(false);
+    let mut fixture = fixture.reopen();
     let outcomes = fixture.tick();
     assert_eq!(outcomes.len(), 1);
     let Ok(FileAnswer::Changed { done: FileResult::Written { version, content, .. }, .. }) = &outcomes[0].result else {
@@ -241,6 +247,28 @@ fn an_unanswered_order_is_sent_again_after_a_restart_and_executed_once() {
 }
 
 #[test]
+fn an_edit_whose_answer_was_lost_is_not_made_again() {
+    let path = "tasks/plan.task.md";
+    let mut fixture = FileRoom::new(&[(path, "# Plan\n")]);
+    fixture.tick();
+    fixture.give(order("k", ROOM, add_task(path, "Buy milk")));
+    advance(fixture.app.world_mut());
+    // The service finishes, but the result is not received, and a person removes the task again.
+    fixture.app.world_mut().insert_resource(FileBridge::default());
+    let full = fixture.folder.path().join(path);
+    assert!(fs::read_to_string(&full).expect("it should exist").contains("Buy milk"));
+    fs::write(&full, "# Plan of Monday\n").expect("files can be written");
+    let mut fixture = fixture.reopen();
+    let outcomes = fixture.tick();
+    let [FileOutcome { result: Ok(FileAnswer::Edited { done: Some(_), .. }), .. }] = outcomes.as_slice() else {
+        panic!("{outcomes:?}");
+    };
+    assert_eq!(fs::read_to_string(&full).expect("it should exist"), "# Plan of Monday\n");
+    assert_eq!(fixture.known(path), Some("# Plan of Monday\n"), "the room learns the present text");
+    assert_eq!(fixture.tick(), [], "it is answered once");
+}
+
+#[test]
 fn a_replay_needs_no_service_and_produces_the_same_world() {
     checks_rule!("a-replay-changes-no-file");
     let mut fixture = FileRoom::new(&[("agents/bob.md", "old")]);
@@ -248,6 +276,7 @@ fn a_replay_needs_no_service_and_produces_the_same_world() {
     let orders = |tick: u64| match tick {
         2 => vec![order("k-1", "bob", read("agents/bob.md")), order("k-2", "ada", write("agents/bob.md", "new"))],
         3 => vec![order("k-3", "ada", write("boards/b.md", "made"))],
+        4 => vec![order("k-4", ROOM, add_task("tasks/plan.task.md", "Buy milk"))],
         _ => Vec::new(),
     };
     let mut hashes = Vec::new();

@@ -4,8 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 
-use super::super::OUTSIDE;
-use super::tests::{FileWorkspace, delete, edit, order, put_outside, rename, restore, version, write};
+use super::super::{OUTSIDE, ROOM};
+use super::tests::{
+    FileWorkspace, add_task, complete_task, delete, edit, order, put_outside, rename, restore, version, write,
+};
 use super::*;
 
 const STEPS: [LastStep; 4] = [LastStep::WrittenBeside, LastStep::Recorded, LastStep::InPlace, LastStep::Settled];
@@ -25,6 +27,8 @@ fn orders() -> Vec<FileOperation> {
         write("agents/a.md", "ada's"),
         write("new/folder/c.md", "ada's"),
         edit("notes/b.md", "hand", "heart"),
+        add_task("notes/b.md", "Buy milk"),
+        add_task("new/folder/c.md", "Buy milk"),
         delete("notes/b.md"),
         rename("notes/b.md", "elsewhere/b.md"),
         rename("agents/a.md", "agents/z.md"),
@@ -75,6 +79,35 @@ fn hidden(fixture: &FileWorkspace) -> Vec<String> {
         .flat_map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()))
         .filter(|name| name.starts_with('.'))
         .collect()
+}
+
+#[test]
+fn a_described_edit_is_made_once_whenever_the_process_is_killed() {
+    let path = "notes/b.md";
+    let task = "- [ ] \"Buy milk\"\n  id: buy-milk\n";
+    // The room's saves are not remembered, but its edits are.
+    for author in ["ada", ROOM, "user"] {
+        for (operation, before) in [(add_task(path, "Buy milk"), "# Plan\n"), (complete_task(path, "buy-milk"), task)] {
+            let order = order("k", author, operation);
+            let mut whole = FileWorkspace::new(&[(path, before)]);
+            let expected = whole.files.execute(&order);
+            assert!(matches!(expected.result, Ok(FileAnswer::Edited { done: Some(_), .. })), "{expected:?}");
+            for step in STEPS {
+                let mut fixture = killed_at(FileWorkspace::new(&[(path, before)]), &order, step);
+                assert_eq!(fixture.files.execute(&order), expected, "{author} at {step:?}");
+                assert_eq!(fixture.on_disk(path), whole.on_disk(path), "{author} at {step:?}");
+                // The answer is lost, and a person takes back what it did: it is not done again.
+                put_outside(&fixture.folder, path, before);
+                let mut fixture = fixture.reopen();
+                let again = fixture.files.execute(&order).result;
+                assert!(
+                    matches!(again, Ok(FileAnswer::Edited { done: Some(_), .. })),
+                    "{author} at {step:?}: {again:?}"
+                );
+                assert_eq!(fixture.on_disk(path).as_deref(), Some(before), "{author} at {step:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -134,6 +167,7 @@ fn acts() -> impl Strategy<Value = Vec<(Act, Option<usize>)>> {
     let act = prop_oneof![
         4 => (path.clone(), text.clone()).prop_map(|(path, text)| Act::Order(write(path, text))),
         1 => (path.clone(), text.clone()).prop_map(|(path, text)| Act::Order(edit(path, "o", text))),
+        1 => path.clone().prop_map(|path| Act::Order(add_task(path, "Buy milk"))),
         2 => path.clone().prop_map(|path| Act::Order(delete(path))),
         2 => (path.clone(), path.clone()).prop_map(|(from, to)| Act::Order(rename(from, to))),
         1 => (path.clone(), 1..4_u64).prop_map(|(path, number)| Act::Order(restore(path, number))),
@@ -225,6 +259,13 @@ fn an_external_save_at_any_step_of_an_order_is_never_lost() {
         assert_eq!(fixture.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
         let told = fixture.outside_changes().into_iter().find(|news| news.displaced_by.as_deref() == Some("ada"));
         assert_eq!(told.map(|news| news.version), Some(3), "{step:?}");
+
+        let (fixture, outcome) = saved_at(step, add_task("notes/b.md", "Buy milk"), theirs, 1);
+        assert!(matches!(outcome.result, Ok(FileAnswer::Edited { done: Some(_), .. })), "{outcome:?}");
+        let text = fixture.on_disk("notes/b.md").expect("it should exist");
+        assert!(text.starts_with(theirs) && text.matches("Buy milk").count() == 1, "{step:?}: {text}");
+        assert_eq!(fixture.history("notes/b.md")[2], version(3, OUTSIDE, theirs));
+        assert_eq!(fixture.outside_changes().iter().filter(|news| news.displaced_by.is_some()).count(), 0);
 
         let base = Some(crate::base::hash::content_hash(b"by bob's hand"));
         let save = FileOperation::Save { path: "notes/b.md".into(), base, content: "mine".into() };

@@ -25,6 +25,7 @@ use super::room_files::RoomFiles;
 use super::running_programs::Programs;
 use super::service_events::ServiceEventQueue;
 use super::session_texts::SessionRecords;
+use super::text_edit::EditedText;
 use super::unfinished_saves::UnfinishedSaves;
 use crate::base::hash::content_hash;
 use crate::base::text::truncate;
@@ -269,7 +270,7 @@ impl Executor {
                 let bytes = content.len() as u64;
                 self.limits.allow(&path, bytes, Some(bytes), 0, 0).map_err(invalid_request)?;
                 // The reason for a failure may reveal the content of the file.
-                let put = self.write_text(order, what, &path, |_, _| Ok(content.clone()));
+                let put = self.write_text(order, what, &path, |_, _| Ok(content.clone().into()));
                 put.map_err(
                     |why| if may_know { why } else { invalid_request(format!("'{path}' could not be written.")) },
                 )
@@ -283,7 +284,7 @@ impl Executor {
                     let now = now.map(|text| content_hash(text.as_bytes()));
                     // The file already has this text, no matter who wrote it.
                     if now == *base || now == Some(content_hash(content.as_bytes())) {
-                        return Ok(content.clone());
+                        return Ok(content.clone().into());
                     }
                     Err(invalid_request(match (now, base) {
                         (None, _) => format!(
@@ -298,13 +299,19 @@ impl Executor {
             FileOperation::Edit { path, old, new } => {
                 let path = open(path, PathUse::Change)?;
                 self.write_text(order, what, &path, |files, now| match now {
-                    Some(text) => error_messages::edit(path.as_str(), text, old, new).map_err(invalid_request),
+                    Some(text) => {
+                        let edited = error_messages::edit(path.as_str(), text, old, new);
+                        edited.map(EditedText::from).map_err(invalid_request)
+                    }
                     None => Err(files.missing(path.as_str(), &rights)),
                 })
             }
+            FileOperation::EditWith { path, edit } => {
+                self.edit_with(order, what, &open(path, PathUse::Change)?, edit, &rights)
+            }
             FileOperation::Append { path, text } => {
                 let path = open(path, PathUse::Change)?;
-                self.write_text(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat()))
+                self.write_text(order, what, &path, |_, now| Ok([now.unwrap_or_default(), text].concat().into()))
             }
             FileOperation::CreateFolder { path } => {
                 let path = open(path, PathUse::Change)?;
@@ -345,7 +352,7 @@ impl Executor {
                 }
                 let path = open(path, PathUse::Change)?;
                 let text = self.text_of_version(&path, *version, &rights)?;
-                self.write_text(order, what, &path, |_, _| Ok(text.clone()))
+                self.write_text(order, what, &path, |_, _| Ok(text.clone().into()))
             }
             FileOperation::CommitWorktree { .. } | FileOperation::MergeWorktree { .. } => {
                 let what = "this needs a worktree, and there is none here.".to_owned();
@@ -402,7 +409,7 @@ impl Executor {
         }
     }
 
-    fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
+    pub(super) fn missing(&mut self, wanted: &str, rights: &Rights) -> FileFailure {
         self.refresh("");
         let paths: Vec<&str> = self.index.paths_under("").filter(|path| rights.may_read(path)).collect();
         invalid_request(error_messages::not_found(wanted, &paths, self.limits.listed_at_most.div_ceil(10)))

@@ -6,9 +6,11 @@ use super::super::order::FileRights;
 use super::super::records::records_of;
 use super::super::saving::{Haste, SaveOrder};
 use super::super::service_events::{OutsideChange, ServiceEvent};
+use super::super::text_edit::TextEdit;
 use super::super::{OUTSIDE, ROOM};
 use super::*;
 use crate::base::{Author, Id, Seq};
+use crate::workspace::task_files::task_edit::{TaskDraft, TaskEdit, TaskUpdate};
 
 #[path = "executor_access_tests.rs"]
 mod access;
@@ -50,6 +52,22 @@ pub(in crate::workspace) fn rename(from: &str, to: &str) -> FileOperation {
 
 pub(in crate::workspace) fn edit(path: &str, old: &str, new: &str) -> FileOperation {
     FileOperation::Edit { path: path.into(), old: old.into(), new: new.into() }
+}
+
+/// Adds a task to a file. Carrying it out twice would add two.
+pub(in crate::workspace) fn add_task(path: &str, title: &str) -> FileOperation {
+    let task = TaskDraft { title: title.into(), ..TaskDraft::default() };
+    edit_with(path, TaskEdit::Create { task, keys: Vec::new() })
+}
+
+/// Completes a task of a file.
+pub(in crate::workspace) fn complete_task(path: &str, id: &str) -> FileOperation {
+    let update = TaskUpdate { status: Some("completed".into()), ..TaskUpdate::default() };
+    edit_with(path, TaskEdit::Update { id: id.into(), update })
+}
+
+fn edit_with(path: &str, edit: TaskEdit) -> FileOperation {
+    FileOperation::EditWith { path: path.into(), edit: Box::new(TextEdit::Task(edit)) }
 }
 
 pub(in crate::workspace) fn append(path: &str, text: &str) -> FileOperation {

@@ -71,12 +71,12 @@ impl Executor {
         let version = self.record_seen(path, text, found)?;
         // A room is informed in another way about files that it uses, unless the text is about to be overwritten.
         let is_told = layout::is_used_by_room(path.as_str()) && (!must_keep || is_known);
-        let is_saved_over = displaced_by.is_some_and(FileOrder::is_save_of_room);
+        let is_saved_over = displaced_by.is_some_and(|order| order.is_save_of_room() && !order.must_be_done_once());
         if !is_first_sight && !is_told && !is_saved_over {
             // A change that is based on the present text does not lose any of it.
             let loses = |order: &&FileOrder| {
-                use FileOperation::{Append, Edit, Rename};
-                !matches!(order.operation, Edit { .. } | Append { .. } | Rename { .. })
+                use FileOperation::{Append, Edit, EditWith, Rename};
+                !matches!(order.operation, Edit { .. } | EditWith { .. } | Append { .. } | Rename { .. })
             };
             let displaced_by = displaced_by.filter(loses).map(|order| order.author.0.clone());
             let path = path.as_str().to_owned();

@@ -6,6 +6,7 @@ use bevy::ecs::message::Message;
 use serde::{Deserialize, Serialize};
 
 use super::record_text::RecordText;
+use super::text_edit::{EditReport, TextEdit};
 use crate::base::ids::ROOM;
 use crate::base::{Author, Id, Seq};
 use crate::schedule::Input;
@@ -53,6 +54,14 @@ pub enum FileOperation {
         old: String,
         /// Its replacement.
         new: String,
+    },
+    /// Edit the text that the file has when the order is carried out, or create the file: a change of several steps as
+    /// one order. Not available to tools.
+    EditWith {
+        /// The path of the file.
+        path: String,
+        /// The description of the edit.
+        edit: Box<TextEdit>,
     },
     /// Append a text to a file, or create the file.
     Append {
@@ -178,11 +187,16 @@ pub struct FileOrder {
 }
 
 impl FileOrder {
-    /// Whether it saves the room's own data. Such an operation is never refused for lack of space, and is requested
-    /// only once, so its outcome need not be remembered.
+    /// Whether it saves the room's own data. Such an operation is never refused for lack of space.
     pub(in crate::workspace) fn is_save_of_room(&self) -> bool {
-        // Every append adds another text, so whether it was done must be remembered for good.
         &*self.author.0 == ROOM && !matches!(self.operation, FileOperation::Append { .. })
+    }
+
+    /// Whether it could change a file again if it were executed a second time, so that its outcome is remembered for
+    /// good. A save of the room contains the whole text; every append adds another one, and an edit could undo what
+    /// somebody changed since.
+    pub(in crate::workspace) fn must_be_done_once(&self) -> bool {
+        !self.is_save_of_room() || matches!(self.operation, FileOperation::EditWith { .. })
     }
 }
 
@@ -277,6 +291,25 @@ pub enum FileAnswer {
         /// The agents that read the file after its writer last did, and so know an older text.
         conflict_with: Vec<Id>,
     },
+    /// An edit that was described was carried out.
+    Edited {
+        /// What was done to the file; absent if it already had the edited text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        done: Option<FileResult>,
+        /// As in [`FileAnswer::Changed`].
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflict_with: Vec<Id>,
+        /// What the edit did.
+        report: EditReport,
+    },
+    /// An edit that was described does not fit the text of the file, which was left as it is.
+    NotEdited {
+        /// One sentence that says why: "tasks/work.task.md: there is no task \"milk\" in it".
+        why: String,
+        /// The hash of that text; absent if there is no file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<u64>,
+    },
     /// The folder exists.
     Folder {
         /// Its normalised path.
@@ -302,6 +335,18 @@ pub enum FileAnswer {
         /// Its newest version.
         version: u64,
     },
+}
+
+impl FileAnswer {
+    /// The change of a single file, and the agents that know an older text of it; `None` if no file changed.
+    pub fn change(&self) -> Option<(&FileResult, &[Id])> {
+        match self {
+            Self::Changed { done, conflict_with } | Self::Edited { done: Some(done), conflict_with, .. } => {
+                Some((done, conflict_with))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What was done to a file.

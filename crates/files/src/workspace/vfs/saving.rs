@@ -52,6 +52,10 @@ impl SaveOrders {
     fn take(&self) -> BTreeMap<String, SaveOrder> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    fn take_one(&self, path: &str) -> Option<SaveOrder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(path)
+    }
 }
 
 /// Pending saves, on the service's thread.
@@ -97,29 +101,48 @@ impl Saves {
         self.is_unsettled = false;
         let mut problems = Vec::new();
         for (path, order) in std::mem::take(&mut self.waiting) {
-            match files.save(&path, &order, haste) {
-                Ok(()) => drop(self.reported.remove(&path)),
-                Err(NotSaved::Unsettled) => {
-                    self.is_unsettled = true;
-                    self.waiting.insert(path, order);
-                }
-                Err(NotSaved::Held) => {
-                    let what = "someone else just changed it";
-                    problems.push(Problem::warning(&*path, what, "nothing to do: both changes will be merged"));
-                    self.waiting.insert(path, order);
-                }
-                Err(NotSaved::Failed(problem)) => {
-                    if self.reported.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
-                        let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
-                        files.news.push(ServiceEvent::Saved(report));
-                    }
-                    problems.push(problem);
-                    self.waiting.insert(path, order);
-                }
-            }
+            problems.extend(self.write_one(files, path, order, haste));
         }
         self.due = (!self.waiting.is_empty()).then(|| Instant::now() + RETRY);
         problems
+    }
+
+    /// Writes the pending save of one file now, because the room's text must be in the file before it is edited. If
+    /// that fails, the save stays pending: the edit is made to the text in the file, and the world merges both.
+    pub(super) fn write_before_edit(&mut self, files: &mut Executor, path: &str) {
+        let older = self.waiting.remove(path);
+        let Some(order) = self.orders.take_one(path).or(older) else { return };
+        self.write_one(files, path.to_owned(), order, Haste::AtOnce);
+        if !self.waiting.is_empty() {
+            self.due.get_or_insert_with(|| Instant::now() + RETRY);
+        }
+    }
+
+    /// Writes a save, or keeps it pending. Returns why it is not in the file yet, if somebody should know.
+    fn write_one(&mut self, files: &mut Executor, path: String, order: SaveOrder, haste: Haste) -> Option<Problem> {
+        let problem = match files.save(&path, &order, haste) {
+            Ok(()) => {
+                self.reported.remove(&path);
+                return None;
+            }
+            Err(NotSaved::Unsettled) => {
+                self.is_unsettled = true;
+                None
+            }
+            Err(NotSaved::Held) => {
+                let what = "someone else just changed it";
+                Some(Problem::warning(&*path, what, "nothing to do: both changes will be merged"))
+            }
+            Err(NotSaved::Failed(problem)) => {
+                if self.reported.insert(path.clone(), problem.clone()).as_ref() != Some(&problem) {
+                    let report = SaveReport { path: path.clone(), saved: None, problem: Some(problem.clone()) };
+                    files.news.push(ServiceEvent::Saved(report));
+                }
+                Some(problem)
+            }
+        };
+        self.waiting.insert(path, order);
+        problem
     }
 
     /// Writes all pending saves before the service stops. A text that cannot be written is kept where a person can find
@@ -215,7 +238,7 @@ impl Executor {
             cause: Seq(0),
             worktree: None,
         };
-        match self.try_put(&order, 0, &real, &save.text, now) {
+        match self.try_put(&order, 0, &real, (&save.text, None), now) {
             Ok(Some(_)) => {
                 self.saved(path, save);
                 Ok(())

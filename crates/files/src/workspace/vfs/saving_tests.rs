@@ -5,14 +5,17 @@ use std::path::Path;
 
 use super::super::OUTSIDE;
 use super::super::executor::LastStep;
+use super::super::executor::tests::{complete_task, order as ordered};
 use super::super::history::FileHistory;
 use super::super::limits::FileLimits;
+use super::super::order::{FileAnswer, FileResult};
 use super::super::room_files::RoomFiles;
 use super::super::service::{FileService, FileServiceOptions};
 use super::*;
 use crate::safe_fs::{self, Folder};
 
 const RULES: &str = "boards/rules.md";
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn open(folder: &Path, text: &str) -> FileService {
     let room = Some([(RULES.to_owned(), text.to_owned())].into());
@@ -60,6 +63,40 @@ fn flushing_saves_the_newest_text_and_reports_it() {
     service.save(RULES, order("three\n", Some("old\n"), 4));
     assert_eq!(flush(&service), []);
     assert_eq!(on_disk(&folder), "three\n");
+}
+
+#[test]
+fn an_edit_is_made_to_the_rooms_text_even_if_that_is_not_in_the_file_yet() {
+    let (folder, service) = workspace("- [ ] Buy milk\n");
+    service.save(RULES, order("- [ ] Buy oat milk\n", Some("- [ ] Buy milk\n"), 1));
+    service.send(ordered("k", "ada", complete_task(RULES, "buy-oat-milk"))).expect("there is room");
+    let outcome = service.next(PATIENCE).expect("it is answered");
+    assert!(matches!(outcome.result, Ok(FileAnswer::Edited { done: Some(_), .. })), "{outcome:?}");
+    assert_eq!(on_disk(&folder), "- [x] Buy oat milk\n  id: buy-oat-milk\n");
+    let saved = SaveReport { path: RULES.into(), saved: Some(1), problem: None };
+    assert_eq!(service.take_events(9), [ServiceEvent::Saved(saved)], "the world hears of its save first");
+}
+
+#[test]
+fn an_edit_is_made_to_another_programs_text_that_the_world_has_not_merged_yet() {
+    let (folder, service) = workspace("- [ ] Buy milk\n");
+    let theirs = "- [ ] Buy milk\n- [ ] Post it\n";
+    fs::write(folder.path().join(RULES), theirs).expect("files can be written");
+    service.save(RULES, order("- [x] Buy milk\n", Some("- [ ] Buy milk\n"), 1));
+    service.send(ordered("k", ROOM, complete_task(RULES, "post-it"))).expect("there is room");
+    let outcome = service.next(PATIENCE).expect("it is answered");
+    let Ok(FileAnswer::Edited { done: Some(FileResult::Written { content: Some(content), .. }), .. }) = outcome.result
+    else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(content, "- [ ] Buy milk\n- [x] Post it\n  id: post-it\n");
+    assert_eq!(on_disk(&folder), content, "the room's text waits until the world has merged both");
+    assert!(flush(&service).iter().any(|problem| problem.what.contains("someone else just changed it")));
+    // The world has merged them.
+    let merged = content.replace("[ ] Buy", "[x] Buy");
+    service.save(RULES, order(&merged, Some(&content), 2));
+    assert_eq!(flush(&service), []);
+    assert_eq!(on_disk(&folder), merged);
 }
 
 /// Returns the texts and authors of the versions after these saves, newest first. At `None`, another program writes a

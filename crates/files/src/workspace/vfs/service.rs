@@ -16,6 +16,7 @@ use super::executor::{Executor, FileServiceError};
 use super::external_edits::SETTLE;
 use super::limits::FileLimits;
 use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcome};
+use super::path::WorkspacePath;
 use super::room_files::RoomFiles;
 use super::running_programs::{ChangedByProgram, ProgramOwner};
 use super::saving::{SaveOrder, SaveOrders, Saves, not_recorded};
@@ -477,6 +478,11 @@ impl ServiceState {
     fn handle(&mut self, command: Command) {
         match command {
             Command::Order(order) => {
+                if let FileOperation::EditWith { path, .. } = &order.operation
+                    && let Ok(path) = WorkspacePath::new(path)
+                {
+                    self.saves.write_before_edit(&mut self.files, path.as_str());
+                }
                 let outcome = match &order.worktree {
                     Some(agent) => self.worktrees.carry_out(agent, &order, &mut self.files),
                     None => self.files.execute(&order),

@@ -23,6 +23,7 @@ use super::executor::{
 use super::order::{FileAnswer, FileFailure, FileOrder, FileResult};
 use super::path::WorkspacePath;
 use super::resolve::{PathError, beside_name};
+use super::text_edit::{EditReport, EditedText};
 use super::{OUTSIDE, is_agent};
 use crate::base::hash::content_hash;
 use crate::base::text_normalization::folded;
@@ -91,27 +92,28 @@ impl Executor {
         order: &FileOrder,
         what: u64,
         path: &WorkspacePath,
-        mut text_for: impl FnMut(&mut Self, Option<&str>) -> Result<String, FileFailure>,
+        mut text_for: impl FnMut(&mut Self, Option<&str>) -> Result<EditedText, FileFailure>,
     ) -> Result<FileAnswer, FileFailure> {
         for _ in 0..TRIES {
             let now = self.present(path)?;
-            let text = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
-            keep_permission(order, path, now.as_ref().map_or("", |(text, _)| text), &text)?;
-            if let Some(answer) = self.try_put(order, what, path, &text, now)? {
-                self.note_own_change(path, Some(content_hash(text.as_bytes())));
+            let new = text_for(self, now.as_ref().map(|(text, _)| &**text))?;
+            keep_permission(order, path, now.as_ref().map_or("", |(text, _)| text), &new.text)?;
+            if let Some(answer) = self.try_put(order, what, path, (&new.text, new.report.as_ref()), now)? {
+                self.note_own_change(path, Some(content_hash(new.text.as_bytes())));
                 return Ok(answer);
             }
         }
         Err(invalid_request(format!("'{path}' keeps changing; try again.")))
     }
 
-    /// Makes one attempt of [`Self::write_text`]; `None` if someone else changed the file meanwhile.
+    /// Makes one attempt of [`Self::write_text`]; `None` if someone else changed the file meanwhile. `report` is what a
+    /// described edit does.
     pub(super) fn try_put(
         &mut self,
         order: &FileOrder,
         what: u64,
         path: &WorkspacePath,
-        text: &str,
+        (text, report): (&str, Option<&EditReport>),
         now: Option<(Arc<str>, EntryMetadata)>,
     ) -> Result<Option<FileAnswer>, FileFailure> {
         if let Some((old, found)) = &now {
@@ -121,7 +123,10 @@ impl Executor {
                 .map_err(|error| history(&error))?;
             if is_same {
                 self.readers.note(path.as_str(), &order.author);
-                return Ok(Some(FileAnswer::Unchanged { path: path.as_str().to_owned(), version }));
+                return Ok(Some(match report.cloned() {
+                    None => FileAnswer::Unchanged { path: path.as_str().to_owned(), version },
+                    Some(report) => FileAnswer::Edited { done: None, conflict_with: Vec::new(), report },
+                }));
             }
         }
         let old_bytes = now.as_ref().map(|(old, _)| old.len() as u64);
@@ -134,7 +139,7 @@ impl Executor {
         self.reached(LastStep::WrittenBeside);
         let over = now.as_ref().map(|(old, _)| content_hash(old.as_bytes()));
         let (replaced, saved_ms) = (self.replaced_version(order, path), now_ms());
-        let recorded = self.record_write(order, what, path, text, over, &beside);
+        let recorded = self.record_write((order, what), path, (text, report), over, &beside);
         let (step, head, answer) = recorded.map_err(|error| {
             self.root.drop_beside(path, &beside);
             history(&error)
@@ -164,10 +169,9 @@ impl Executor {
 
     fn record_write(
         &mut self,
-        order: &FileOrder,
-        what: u64,
+        (order, what): (&FileOrder, u64),
         path: &WorkspacePath,
-        text: &str,
+        (text, report): (&str, Option<&EditReport>),
         over: Option<u64>,
         beside: &str,
     ) -> Result<(i64, FileHead, FileAnswer), StoreError> {
@@ -183,13 +187,16 @@ impl Executor {
         let place = path.as_str().to_owned();
         // A save is synced to disk only once: after a power failure, the file is complete, and at worst its author is
         // unknown.
-        let surety = if order.is_save_of_room() { Durability::Process } else { Durability::Power };
+        let surety = if order.must_be_done_once() { Durability::Power } else { Durability::Process };
         self.versions.change(surety, |changes| {
             let file = before.as_ref().map_or_else(|| changes.add_file(&place), |head| Ok(head.file))?;
             let version = changes.add_version(file, &draft)?;
             let done =
                 FileResult::Written { path: place.clone(), version, chars, is_new: over.is_none(), content: None };
-            let answer = FileAnswer::Changed { done, conflict_with };
+            let answer = match report.cloned() {
+                None => FileAnswer::Changed { done, conflict_with },
+                Some(report) => FileAnswer::Edited { done: Some(done), conflict_with, report },
+            };
             let step = PendingChange::Write {
                 key: order.key.clone(),
                 path: place.clone(),
@@ -374,11 +381,10 @@ impl Executor {
             Ok(answer) => answer,
             Err(source) => return Err(StoreError::Json { doing: "read an answer", source }),
         };
-        let path = match &answer {
-            FileAnswer::Changed {
-                done: FileResult::Written { path, .. } | FileResult::Renamed { to: path, .. },
-                ..
-            } => WorkspacePath::new(path).ok(),
+        let path = match answer.change() {
+            Some((FileResult::Written { path, .. } | FileResult::Renamed { to: path, .. }, _)) => {
+                WorkspacePath::new(path).ok()
+            }
             _ => None,
         };
         let now = path.and_then(|path| self.present(&path).ok().flatten());
@@ -573,7 +579,7 @@ fn keep(
     step: &PendingChange,
 ) -> Result<i64, StoreError> {
     let json = |source| StoreError::Json { doing: "put an answer into words", source };
-    if !order.is_save_of_room() {
+    if order.must_be_done_once() {
         changes.keep_answer(&order.key, what, &serde_json::to_string(answer).map_err(json)?)?;
     }
     changes.begin_step(&serde_json::to_string(step).map_err(json)?)
@@ -598,7 +604,7 @@ fn undo(changes: &FileChanges<'_>, step: &PendingChange) -> Result<(), StoreErro
 
 /// Adds the text to the answer if the room uses the file.
 fn with_content(mut answer: FileAnswer, text: &str) -> FileAnswer {
-    if let FileAnswer::Changed { done, .. } = &mut answer {
+    if let FileAnswer::Changed { done, .. } | FileAnswer::Edited { done: Some(done), .. } = &mut answer {
         match done {
             FileResult::Written { path, content, .. } | FileResult::Renamed { to: path, content, .. } => {
                 *content = layout::is_used_by_room(path).then(|| text.to_owned());

@@ -46,6 +46,11 @@ impl<O: Outside> OutsideDriver<O> {
         !self.running.is_empty()
     }
 
+    /// Whether the clock waits for an answer.
+    pub(super) fn is_awaiting(&self) -> bool {
+        self.running.keys().any(|key| self.outside.is_awaited(key))
+    }
+
     pub(super) fn has_arrived(&self) -> bool {
         self.reports.has_any()
     }
@@ -130,8 +135,10 @@ impl<O: Outside> OutsideDriver<O> {
             if !self.running.contains_key(&key) {
                 continue;
             }
-            if let Received::Answer(answer) = self.outside.receive(&key, report, world) {
-                self.answer(&key, answer, answers);
+            match self.outside.receive(&key, report, world) {
+                Received::Nothing => {}
+                Received::Answer(answer) => self.answer(&key, answer, answers),
+                Received::Ended => self.end(&key, answers),
             }
         }
         for key in ended {
@@ -145,6 +152,15 @@ impl<O: Outside> OutsideDriver<O> {
             if self.running.contains_key(&key) {
                 self.answer(&key, answer, answers);
             }
+        }
+    }
+
+    /// Ends an order of which the world needs nothing more.
+    fn end(&mut self, key: &O::Key, answers: &mut Answers<'_, O>) {
+        self.running.remove(key);
+        self.answered.insert(key.clone());
+        if let Some(tape) = &mut answers.tape {
+            tape.end(O::NAME, &key.to_string());
         }
     }
 

@@ -116,6 +116,13 @@ pub trait Outside: Send + Sync + Sized + 'static {
     /// Returns an answer of a tape as the answer to the order with this key.
     fn addressed_to(key: &Self::Key, answer: Self::Answer) -> Self::Answer;
 
+    /// Whether the clock waits for an answer about this running order. It does not wait for an order that itself waits for
+    /// a person, or that only keeps something open.
+    fn is_awaited(&self, key: &Self::Key) -> bool {
+        let _ = key;
+        true
+    }
+
     /// Runs once in each live tick after the reports were received and before orders are started, for messages to
     /// running orders.
     fn attend(&mut self, running: &dyn Fn(&Self::Key) -> bool, world: &mut WorldOf<'_, '_, Self>) {
@@ -141,6 +148,8 @@ pub enum Received<Answer> {
     Nothing,
     /// This answer.
     Answer(Answer),
+    /// Nothing, and the order has ended.
+    Ended,
 }
 
 /// The systems of all outsides, before inputs are admitted.

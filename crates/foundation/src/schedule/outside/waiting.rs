@@ -66,7 +66,7 @@ pub struct Outsides {
 struct OutsideKind {
     takes_real_time: bool,
     has_arrived: fn(&World) -> bool,
-    is_running: fn(&World) -> bool,
+    is_awaiting: fn(&World) -> bool,
     running: fn(&World, &mut Vec<RunningOrder>),
 }
 
@@ -75,7 +75,7 @@ impl Outsides {
         self.kinds.push(OutsideKind {
             takes_real_time: O::TAKES_REAL_TIME,
             has_arrived: |world| world.resource::<OutsideDriver<O>>().has_arrived(),
-            is_running: |world| world.resource::<OutsideDriver<O>>().is_running(),
+            is_awaiting: |world| world.resource::<OutsideDriver<O>>().is_awaiting(),
             running: |world, running| running.extend(world.resource::<OutsideDriver<O>>().running()),
         });
     }
@@ -105,7 +105,7 @@ pub fn has_arrived(world: &World) -> bool {
     outsides.kinds.iter().any(|kind| (kind.has_arrived)(world)) || outsides.notices.iter().any(|waits| waits(world))
 }
 
-/// Whether an order is running whose answer takes real time.
+/// Whether an answer is awaited that takes real time.
 pub fn awaits_real_time(world: &World) -> bool {
-    world.resource::<Outsides>().kinds.iter().any(|kind| kind.takes_real_time && (kind.is_running)(world))
+    world.resource::<Outsides>().kinds.iter().any(|kind| kind.takes_real_time && (kind.is_awaiting)(world))
 }

@@ -13,22 +13,22 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_reports::PutBackListener;
-use super::super::attribute_watch::WatchedProgram;
-use super::super::peers::consent::{self, Consent};
-use super::super::peers::plain;
-use super::super::peers::process::{self, Process, Words};
-use super::super::private_variables;
-use super::super::provider::{AgentFault, ErrorCause, ProviderError};
-use super::super::sandbox::Confinement;
-use super::super::unconfined::{self, SandboxedPrograms};
 use super::PROVIDER;
 use super::known_agents::KnownAgent;
-use super::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
 use super::settings::AcpTerms;
 use super::transport::{Gauge, UPDATE, incoming, is_update, outgoing};
-use super::turn::{Turn, TurnError};
+use super::turns::requests::{OpenRequest, Request, hello, is_of_terminal, serve_terminal};
+use super::turns::turn::{Turn, TurnError};
 use crate::agent::McpServer;
+use crate::gateway::keys::private_variables;
+use crate::gateway::peers::consent::{self, Consent};
+use crate::gateway::peers::plain;
+use crate::gateway::peers::process::{self, Process, Words};
+use crate::gateway::programs::sandbox::Confinement;
+use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
+use crate::gateway::programs::sandbox::attribute_watch::WatchedProgram;
+use crate::gateway::programs::sandbox::unconfined::{self, SandboxedPrograms};
+use crate::gateway::providers::provider::{AgentFault, ErrorCause, ProviderError};
 
 /// How long an agent may take to exit after its input is closed.
 const PATIENCE: Duration = Duration::from_millis(500);

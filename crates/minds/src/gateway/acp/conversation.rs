@@ -8,15 +8,15 @@ use tokio::time::{Instant, sleep_until};
 
 use agent_client_protocol::v1::schema::PromptResponse;
 
-use super::super::provider::{ProviderError, ProviderRequest};
-use super::answer_context::AnswerContext;
 use super::prompt::{news, results, rules_of};
-use super::requests::OpenRequest;
 use super::session::Session;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::TerminalEnvironment;
+use super::turns::answer_context::AnswerContext;
+use super::turns::requests::OpenRequest;
+use super::turns::terminals::TerminalEnvironment;
 use crate::agent::McpServer;
 use crate::base::{Id, text};
+use crate::gateway::providers::provider::{ProviderError, ProviderRequest};
 use crate::mind::{AgentOptionValue, Completion, Finish, ToolCall, Usage};
 
 /// The parts of a request that a session needs.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::super::process::find_program;
 use super::PROVIDER;
 use crate::agent::{McpServer, McpTransport, mcp_server};
 use crate::base::{Problem, text};
+use crate::gateway::programs::process::find_program;
 
 /// A coding agent that is known by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,18 +9,16 @@
 //!
 //! In reading order: the timeouts ([`settings`]), the known agents ([`known_agents`]) and those that a person can
 //! choose ([`available`]), the lines of the protocol (`transport`), the process with its connection (`connection`) and
-//! the sessions over it (`session`), the agent's options (`options`), its reports and requests during a turn (`turn`,
-//! `agent_tool_calls`, `requests`), the programs that the room runs for it (`terminals`), the room's tools that it may
-//! call (`room_tools`) and the server for them (`tool_server`), its prompts (`prompt`), the session of an activation
-//! (`conversation`) and its start (`session_setup`), a single request (`provider`), how an answer ended
-//! (`stop_reason`), and all running agents (`pool`). The log events with its reports about itself are in
-//! [`log_events`], and changes that it made directly to files in [`agent_file_changes`](super::agent_file_changes).
+//! the sessions over it (`session`), the agent's options (`options`), its turns with all that it reports, requests and
+//! calls in them ([`turns`]), its prompts (`prompt`), the session of an activation (`conversation`) and its start
+//! (`session_setup`), a single request (`provider`), how an answer ended (`stop_reason`), and all running agents
+//! (`pool`). The log events with its reports about itself are in [`log_events`], and changes that it made directly to
+//! files in [`agent_file_changes`].
 //!
 //! Nothing that it sends is trusted: its texts are cut, its messages are bounded, its time is limited, and everything
 //! that it started ends with it.
 
-mod agent_tool_calls;
-mod answer_context;
+pub mod agent_file_changes;
 pub mod available;
 mod connection;
 mod conversation;
@@ -30,22 +28,18 @@ mod options;
 mod pool;
 mod prompt;
 mod provider;
-mod requests;
-mod room_tools;
 mod session;
 mod session_setup;
 pub mod settings;
 mod stop_reason;
-mod terminals;
-mod tool_server;
 mod transport;
-mod turn;
+pub mod turns;
 
 pub use available::{AvailableAgent, available_agents};
 pub use known_agents::{KNOWN, KnownAgent, agent_of};
 pub(super) use pool::AgentPool;
-pub use requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 pub use settings::{AcpSettings, AcpTerms};
+pub use turns::requests::{OPEN_TERMINAL, OWN_TOOL, READ_TEXT};
 
 /// The provider's name.
 pub const PROVIDER: &str = "acp";

@@ -9,14 +9,14 @@ use tokio::runtime::Handle;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::timeout;
 
-use super::super::attribute_reports::PutBackListener;
-use super::super::peers::consent;
-use super::super::provider::ProviderError;
 use super::connection::{AgentPlace, Connection, allowed};
 use super::conversation::Conversation;
 use super::settings::AcpTerms;
 use crate::agent::McpServer;
 use crate::base::Id;
+use crate::gateway::peers::consent;
+use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
+use crate::gateway::providers::provider::ProviderError;
 
 /// How long all agents together may take to exit at shutdown.
 const EXIT: Duration = Duration::from_millis(1_200);

@@ -10,25 +10,25 @@ use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::super::keys::{Environment, Keys};
-use super::super::programs::ProgramPlace;
-use super::super::provider::{
-    AgentFault, AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest, StreamedPiece,
-};
-use super::agent_tool_calls::shown;
 use super::connection::{AgentPlace, Connection};
 use super::conversation::{Answered, Conversation, SessionRequest};
 use super::known_agents::agent_of;
 use super::pool::AgentPool;
 use super::prompt::whole;
-use super::requests::OpenRequest;
 use super::session::Session;
 use super::settings::AcpTerms;
 use super::stop_reason::{finish, micro_usd, usage_of};
-use super::terminals::TerminalEnvironment;
-use super::turn::{TurnError, TurnNews};
+use super::turns::agent_tool_calls::shown;
+use super::turns::requests::OpenRequest;
+use super::turns::terminals::TerminalEnvironment;
+use super::turns::turn::{TurnError, TurnNews};
 use crate::agent::McpServer;
 use crate::base::Id;
+use crate::gateway::keys::{Environment, Keys};
+use crate::gateway::programs::ProgramPlace;
+use crate::gateway::providers::provider::{
+    AgentFault, AiProvider, DeltaSink, ErrorCause, ProviderError, ProviderRequest, StreamedPiece,
+};
 use crate::mind::{AgentReport, Completion};
 
 /// How long to wait for further requests before a person is asked, so that they are asked about simultaneous ones

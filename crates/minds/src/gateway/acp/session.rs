@@ -11,13 +11,13 @@ use agent_client_protocol::v1::schema::{
 };
 use tokio::time::{Instant, timeout};
 
-use super::super::provider::{AgentFault, ProviderError};
 use super::connection::Connection;
 use super::options::{Choice, Offer};
-use super::room_tools::OfferedTools;
 use super::settings::AcpTerms;
-use super::tool_server::ToolServer;
-use super::turn::{Turn, TurnError};
+use super::turns::room_tools::OfferedTools;
+use super::turns::tool_server::ToolServer;
+use super::turns::turn::{Turn, TurnError};
+use crate::gateway::providers::provider::{AgentFault, ProviderError};
 use crate::mind::ToolDeclaration;
 
 /// How long a session may take to close.

@@ -3,16 +3,16 @@
 
 use serde_json::json;
 
-use super::super::provider::{AgentFault, ErrorCause, ProviderError};
 use super::PROVIDER;
 use super::connection::Connection;
 use super::conversation::{Conversation, First};
 use super::options::{MODE, Offer};
 use super::prompt::{MODE_CALL, results, resumed, whole};
 use super::provider::AgentRequest;
-use super::requests::OWN_TOOL;
 use super::session::Session;
-use super::turn::TurnError;
+use super::turns::requests::OWN_TOOL;
+use super::turns::turn::TurnError;
+use crate::gateway::providers::provider::{AgentFault, ErrorCause, ProviderError};
 use crate::mind::{AgentOptionValue, AgentReport, AgentSession, CallEnd, Completion, Finish, ToolCall, Usage};
 
 impl AgentRequest {

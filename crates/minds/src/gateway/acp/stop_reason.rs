@@ -2,8 +2,8 @@
 
 use agent_client_protocol::v1::schema::{PromptResponse, StopReason};
 
-use super::super::provider::{AgentFault, ProviderError};
 use crate::agent::McpServer;
+use crate::gateway::providers::provider::{AgentFault, ProviderError};
 use crate::mind::{Finish, Usage};
 
 /// Returns how the answer ended; an error for an agent that stopped for an unknown reason.

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::base::Problem;
-use crate::gateway::address::{Address, ServerOwner};
 use crate::gateway::keys::Environment;
-use crate::gateway::prices::{PriceSettings, Rate, rate};
+use crate::gateway::limits::prices::{PriceSettings, Rate, rate};
+use crate::gateway::providers::address::{Address, ServerOwner};
 use crate::gateway::settings::{Choice, GatewaySettings, Terms, parse_spec, sites_of_person};
-use crate::gateway::vendor::WireFormat;
 use crate::gateway::vendors::vendor;
+use crate::gateway::vendors::vendor::WireFormat;
 use crate::knowledge::ModelId;
 
 /// The setting for the model, for problems.

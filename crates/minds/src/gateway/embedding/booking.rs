@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::meter::Reading;
 use super::{EmbeddingAccess, EmbeddingMeter};
-use crate::gateway::address::ServerOwner;
-use crate::gateway::budget::BudgetSettings;
-use crate::gateway::ledger::{BudgetClock, Reservation, Tally};
-use crate::gateway::request_queue::{RequestQueue, tally};
-use crate::gateway::user_overrides::CallApart;
+use crate::gateway::limits::budget::BudgetSettings;
+use crate::gateway::limits::ledger::{BudgetClock, Reservation, Tally};
+use crate::gateway::providers::address::ServerOwner;
+use crate::gateway::requests::request_queue::{RequestQueue, tally};
+use crate::gateway::requests::user_overrides::CallApart;
 use crate::log::EventLog;
 use crate::mind::{CallKind, Usage};
 use crate::schedule::Input;

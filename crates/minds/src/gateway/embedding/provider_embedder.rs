@@ -8,11 +8,11 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{EmbeddingAccess, EmbeddingMeter};
 use crate::base::text;
-use crate::gateway::cooldowns::{LONGEST_REST_SECS, wait_asked};
-use crate::gateway::genai_client::GuardedProvider;
 use crate::gateway::keys::Keys;
-use crate::gateway::provider::{ErrorCause, ProviderError};
-use crate::gateway::vendor_call::{describe_failure, vendor_client};
+use crate::gateway::providers::cooldowns::{LONGEST_REST_SECS, wait_asked};
+use crate::gateway::providers::genai_client::GuardedProvider;
+use crate::gateway::providers::provider::{ErrorCause, ProviderError};
+use crate::gateway::worker::vendor_call::{describe_failure, vendor_client};
 use crate::knowledge::{Embedder, Embedding, EmbeddingError, ModelId};
 use crate::mind::Usage;
 

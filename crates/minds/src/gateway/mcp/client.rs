@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 use tokio::runtime::Runtime;
 
-use super::super::attribute_reports::{AttributesPutBack, PutBackListener};
-use super::super::keys::Environment;
 use super::answer::McpAnswer;
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -16,6 +14,8 @@ use super::offer::McpOffer;
 use super::pool::Pool;
 use super::settings::McpTerms;
 use crate::agent::McpServer;
+use crate::gateway::keys::Environment;
+use crate::gateway::programs::sandbox::attribute_reports::{AttributesPutBack, PutBackListener};
 
 /// The maximum number of waiting events.
 const EVENTS: usize = 1024;

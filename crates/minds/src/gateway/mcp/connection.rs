@@ -18,14 +18,6 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_watch::WatchedProgram;
-use super::super::http_client;
-use super::super::peers::LimitedLines;
-use super::super::peers::expanded;
-use super::super::peers::plain;
-use super::super::peers::process::{Place, Process, Words, start};
-use super::super::redaction::Redactor;
-use super::super::sandbox::Level;
 use super::answer::{Collector, McpAnswer};
 use super::elicitation::McpReply;
 use super::failure::{McpFailure, McpFault};
@@ -38,6 +30,14 @@ use super::settings::McpTerms;
 use super::sse::SseTransport;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
+use crate::gateway::keys::redaction::Redactor;
+use crate::gateway::peers::LimitedLines;
+use crate::gateway::peers::expanded;
+use crate::gateway::peers::plain;
+use crate::gateway::peers::process::{Place, Process, Words, start};
+use crate::gateway::programs::sandbox::Level;
+use crate::gateway::programs::sandbox::attribute_watch::WatchedProgram;
+use crate::gateway::web::http_client;
 
 /// The maximum size of a message in bytes.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;

@@ -1,10 +1,10 @@
 //! Detects secrets that are written literally in the definition of an MCP server, in a file that others may read. Pure.
 
-use super::super::private_variables::is_named_secret;
-use super::super::redaction::Redactor;
 use crate::agent::mcp_server::line_of_server;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Problem;
+use crate::gateway::keys::private_variables::is_named_secret;
+use crate::gateway::keys::redaction::Redactor;
 
 /// The minimum length of a secret in characters; shorter values are settings.
 const MIN_CHARS: usize = 6;

@@ -5,7 +5,7 @@
 //! during a call, messages between the world and the pool ([`messages`]); then the removal of secrets
 //! (`redacted_transport`), one connection (`connection`), how often changed lists are read again (`pace`), all
 //! connections (`pool`), and a client for use without a room (`client`). The permissions and processes of servers are
-//! in [`peers`](super::peers), and the world's side is in [`servers`](super::servers).
+//! in [`peers`](super::peers), and the world's side is in [`servers`](crate::gateway::services::servers).
 //!
 //! Nothing from a server is trusted: its texts are cut and treated as data, its messages are bounded, its time is
 //! limited, and everything that it started ends with it.
@@ -38,6 +38,6 @@ pub use elicitation::{FieldKind, FormField, McpElicitation, McpReply};
 pub use failure::{McpFailure, McpFault};
 pub use messages::{McpCommand, McpEvent, McpRequest, McpStatus};
 pub use offer::{McpHints, McpListed, McpOffer, McpTool};
-pub(super) use pool::{EmitEvent, Pool};
+pub use pool::{EmitEvent, Pool};
 pub use sampling::{McpSampled, McpSampling, SampledMessage};
 pub use settings::{McpServersWritten, McpSettings, McpTerms};

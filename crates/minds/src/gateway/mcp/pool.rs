@@ -15,15 +15,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::attribute_reports::PutBackListener;
-use super::super::keys::Environment;
-use super::super::peers::consent::{self, Consent};
-use super::super::peers::plain;
-use super::super::peers::process::Place;
-use super::super::private_variables;
-use super::super::programs::{begin_observing, end_observing};
-use super::super::sandbox::Confinement;
-use super::super::unconfined::{self, SandboxedPrograms};
 use super::connection::{CallState, Connection, ServerChannel, connect};
 use super::elicitation::{McpElicitation, McpReply};
 use super::failure::{McpFailure, McpFault};
@@ -36,6 +27,15 @@ use super::settings::McpTerms;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::Id;
 use crate::base::backoff::Backoff;
+use crate::gateway::keys::Environment;
+use crate::gateway::keys::private_variables;
+use crate::gateway::peers::consent::{self, Consent};
+use crate::gateway::peers::plain;
+use crate::gateway::peers::process::Place;
+use crate::gateway::programs::sandbox::Confinement;
+use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
+use crate::gateway::programs::sandbox::unconfined::{self, SandboxedPrograms};
+use crate::gateway::programs::{begin_observing, end_observing};
 use crate::workspace::vfs::ProgramObserver;
 
 /// The maximum number of calls that wait for one server.
@@ -136,7 +136,11 @@ impl Pool {
                     self.ending.push(kept.task);
                 }
             }
-            McpCommand::Call { id, key, request, observer } => self.call(id, &key, (*request, observer)),
+            McpCommand::Call { id, key, request, observer } => {
+                if let Err(failure) = self.call(id.clone(), &key, *request, observer) {
+                    (self.says)(McpEvent::Done { id, outcome: Err(failure) });
+                }
+            }
             McpCommand::Answer { id, key, number, reply } => {
                 if let Some(kept) = self.servers.get(&key) {
                     // If the queue is full, the question stays open until the call's time limit.
@@ -177,20 +181,29 @@ impl Pool {
         self.servers.insert(key, PooledServer { orders, end, task });
     }
 
-    fn call(&mut self, id: Id, key: &Id, (request, observer): (McpRequest, Option<Box<ProgramObserver>>)) {
+    /// Makes a request to a server, without waiting. Its result is an event, unless it cannot be made, for the returned
+    /// reason.
+    pub(in crate::gateway) fn call(
+        &mut self,
+        id: Id,
+        key: &Id,
+        request: McpRequest,
+        observer: Option<Box<ProgramObserver>>,
+    ) -> Result<(), McpFailure> {
         let cancel = self.exit.child_token();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), cancel.clone());
         let call = Call { id: id.clone(), request, observer, cancel };
         let gone = "the server is not connected";
         let failure = match self.servers.get(key) {
             Some(kept) => match kept.orders.try_send(Order::Call(call)) {
-                Ok(()) => return,
+                Ok(()) => return Ok(()),
                 Err(mpsc::error::TrySendError::Full(_)) => "too many calls are waiting for this server",
                 Err(mpsc::error::TrySendError::Closed(_)) => gone,
             },
             None => gone,
         };
-        done(&self.calls, &self.says, id, Err(McpFailure::new(McpFault::Gone, failure, "")));
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        Err(McpFailure::new(McpFault::Gone, failure, ""))
     }
 
     /// Ends all servers and waits for that, for a bounded time, after which they are killed.

@@ -7,7 +7,7 @@ use rmcp::model::{ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::{IntoTransport, Transport};
 
-use super::super::redaction::Redactor;
+use crate::gateway::keys::redaction::Redactor;
 
 /// The parts of a message that contain texts of the server; the others belong to the protocol.
 const PARTS: [&str; 3] = ["params", "result", "error"];
@@ -96,9 +96,9 @@ mod tests {
     use futures_util::FutureExt;
     use serde_json::{Value, json};
 
-    use super::super::super::redaction::REDACTED;
     use super::super::test_transport::Received;
     use super::*;
+    use crate::gateway::keys::redaction::REDACTED;
 
     const TOKEN: &str = "hush-hush-hush";
 

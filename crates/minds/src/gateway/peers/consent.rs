@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::consent::name_of;
-use super::super::keys::Environment;
-use super::super::personal_files::{Turn, read_small};
 use super::{loaded_files, named_files};
 use crate::agent::McpServer;
 use crate::base::Problem;
+use crate::gateway::keys::Environment;
+use crate::gateway::trust::consent::name_of;
+use crate::gateway::trust::personal_files::{Turn, read_small};
 use crate::text::yaml;
 
 /// The name of the file in the config folder.

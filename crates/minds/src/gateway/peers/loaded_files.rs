@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::super::code_folder::CodeFolder;
-use super::super::loaded_code::loaded_by;
-use super::super::seen_file::{CodeText, look};
 use super::named_files::{contents, existing};
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::folder_of;
+use crate::gateway::programs::code::code_folder::CodeFolder;
+use crate::gateway::programs::code::loaded_code::loaded_by;
+use crate::gateway::programs::code::seen_file::{CodeText, look};
 
 /// Stands for code that could not be followed whole, among the paths of the files: if the reasons change, the code is
 /// another one.

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::super::code_references::is_data_name;
-use super::super::seen_file::hash_of;
 use crate::agent::{McpServer, McpTransport};
 use crate::base::paths::file_name;
+use crate::gateway::programs::code::code_references::is_data_name;
+use crate::gateway::programs::code::seen_file::hash_of;
 use crate::text::shell_words::parts;
 use crate::workspace::vfs::WorkspacePath;
 

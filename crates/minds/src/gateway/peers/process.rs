@@ -12,12 +12,13 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::super::attribute_reports::PutBackListener;
-use super::super::attribute_watch::WatchedProgram;
-use super::super::process::{Group, USUAL_VARIABLES, find_program};
-use super::super::sandbox::{Confinement, Level, Rights};
 use super::{SetupFailure, expanded, plain};
 use crate::agent::McpTransport;
+use crate::gateway::keys::private_variables::USUAL_VARIABLES;
+use crate::gateway::programs::process::{Group, find_program};
+use crate::gateway::programs::sandbox::attribute_reports::PutBackListener;
+use crate::gateway::programs::sandbox::attribute_watch::WatchedProgram;
+use crate::gateway::programs::sandbox::{Confinement, Level, Rights};
 
 /// The number of bytes of a process's output outside of the protocol that are kept.
 const STDERR_KEPT: usize = 4 * 1024;

@@ -1,7 +1,7 @@
 //! Substitutes a person's environment variables in definitions: `${NAME}` and `${NAME:-default}`.
 
-use super::super::private_variables::note_given;
 use super::SetupFailure;
+use crate::gateway::keys::private_variables::note_given;
 
 /// Returns a text with its variables substituted; their values are recorded, so that they are never shown in what the
 /// server says, and secrets among them in no answer of a model. A variable that is not set and has no default is an

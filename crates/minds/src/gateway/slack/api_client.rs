@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use super::super::cooldowns::{Cooldowns, chance};
-use super::super::http_client;
-use super::super::keys::{Environment, Keys, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL, Secret};
-use super::super::origin::{Origin, shown};
-use super::super::provider::ErrorCause;
-use super::super::retry::{Attempts, parse_retry_after};
 use super::messages::{BASE_URL, OWN_BASE_URL, SlackTerms, SlackTrouble};
 use super::wire::Refusal;
+use crate::gateway::keys::{Environment, Keys, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL, Secret};
+use crate::gateway::providers::cooldowns::{Cooldowns, chance};
+use crate::gateway::providers::provider::ErrorCause;
+use crate::gateway::providers::retry::{Attempts, parse_retry_after};
+use crate::gateway::web::http_client;
+use crate::gateway::web::origin::{Origin, shown};
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::super::genai_client::Timeouts;
-use super::super::keys::{Environment, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
-use super::super::retry::RetryPolicy;
-use super::super::settings::GatewaySettings;
 use super::settings::SlackSettings;
 use crate::base::Id;
+use crate::gateway::keys::{Environment, SLACK_BOT_TOKEN, SLACK_WEBHOOK_URL};
+use crate::gateway::providers::genai_client::Timeouts;
+use crate::gateway::providers::retry::RetryPolicy;
+use crate::gateway::settings::GatewaySettings;
 use crate::schedule::Section;
 
 /// The variable with which the person sets another address of the Web API, such as a proxy.
@@ -80,7 +80,7 @@ impl Section for SlackAccess {
 }
 
 /// A message to be sent.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SlackMessage {
     /// The channel or person as it was given: `#ops`, `@sarah`, or a Slack id.
     pub channel: String,

@@ -12,7 +12,6 @@ mod names;
 mod polling;
 mod sending;
 pub mod settings;
-mod traffic;
 pub mod trial;
 mod wire;
 mod worker;
@@ -24,5 +23,4 @@ pub use settings::SlackSettings;
 pub use wire::is_newer;
 
 pub use messages::{SlackCommand, SlackEvent};
-pub(super) use traffic::SlackTraffic;
 pub(super) use worker::SlackWork;

@@ -3,13 +3,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::cooldowns::Cooldowns;
-use super::super::keys::{Environment, Keys};
-use super::super::retry::Attempts;
 use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackMessage, SlackPost, SlackSends, SlackTerms};
 use super::names::Names;
 use super::wire::{EVENT_TYPE, PolledMessage, client_message_id, escaped};
+use crate::gateway::keys::{Environment, Keys};
+use crate::gateway::providers::cooldowns::Cooldowns;
+use crate::gateway::providers::provider::ErrorCause;
+use crate::gateway::providers::retry::Attempts;
 
 /// The context of sending a message.
 pub(super) struct Sending<'a> {
@@ -26,7 +27,7 @@ impl Sending<'_> {
         let place = Api::place(self.environment);
         match Api::open(self.environment, self.keys, self.terms.clone(), self.rests.clone()) {
             Ok(api) => send_over_api(&api, &self.names, &place, id, message).await,
-            Err(Fault::Http(super::super::provider::ErrorCause::NoKey)) => self.send_over_webhook(message).await,
+            Err(Fault::Http(ErrorCause::NoKey)) => self.send_over_webhook(message).await,
             Err(fault) => not_sent(&fault, &place, &message.channel),
         }
     }

@@ -3,15 +3,15 @@
 use serde_json::json;
 use tokio::runtime::Builder;
 
-use super::super::cooldowns::Cooldowns;
-use super::super::keys::{Environment, Keys};
-use super::super::retry::RetryPolicy;
-use super::super::settings::GatewaySettings;
 use super::api_client::{Api, Fault, Webhook};
 use super::messages::{SlackAccess, SlackSends, SlackTerms};
 use super::names::Names;
 use super::settings::SlackSettings;
 use crate::base::Problem;
+use crate::gateway::keys::{Environment, Keys};
+use crate::gateway::providers::cooldowns::Cooldowns;
+use crate::gateway::providers::retry::RetryPolicy;
+use crate::gateway::settings::GatewaySettings;
 
 /// Checks whether the keys work and the channels can be read. Returns the result of each check.
 pub fn try_slack(

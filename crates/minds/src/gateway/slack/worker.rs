@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::super::cooldowns::Cooldowns;
-use super::super::keys::{Environment, Keys};
 use super::api_client::{Api, trouble_of};
 use super::messages::{SlackCommand, SlackEvent, SlackPoll, SlackPost, SlackTrouble};
 use super::names::Names;
 use super::polling::look;
 use super::sending::Sending;
+use crate::gateway::keys::{Environment, Keys};
+use crate::gateway::providers::cooldowns::Cooldowns;
 
 /// The state of Slack while the worker runs. Clones share it.
 #[derive(Clone, Default)]

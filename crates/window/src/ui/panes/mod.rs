@@ -12,12 +12,17 @@ pub mod inspector;
 pub mod knowledge;
 pub mod overlays;
 pub mod pane;
+mod registered;
 pub mod shelf;
 pub mod story;
 
 use pane::Pane;
+pub use registered::register;
+use registered::registered;
 
-/// Returns the self-contained panes that every window has.
+/// Returns the self-contained panes that every window has, built-in ones first.
 pub fn added() -> Vec<Box<dyn Pane>> {
-    vec![Box::new(blackboard::BlackboardPane::default()), Box::new(knowledge::KnowledgePane::default())]
+    let built_in: [Box<dyn Pane>; 2] =
+        [Box::new(blackboard::BlackboardPane::default()), Box::new(knowledge::KnowledgePane::default())];
+    built_in.into_iter().chain(registered()).collect()
 }

@@ -35,11 +35,11 @@ mod tests {
     fn a_job_shows_its_progress_if_known() {
         let control = JobControl::default();
         let job = RunningJob { name: "Importing files".into(), control: Some(control.clone()) };
-        assert_eq!(job.status_text(), "Importing files …");
+        assert_eq!(job.status_text(), "Importing files…");
         control.set_progress(0.456);
         assert_eq!(job.status_text(), "Importing files, 46 %");
         control.cancel();
         assert_eq!(job.status_text(), "Importing files, cancelling");
-        assert_eq!(RunningJob { control: None, ..job }.status_text(), "Importing files …");
+        assert_eq!(RunningJob { control: None, ..job }.status_text(), "Importing files…");
     }
 }

@@ -13,7 +13,7 @@ pub(super) const EVENT_LOG: &str = "Event log";
 // Running jobs
 
 pub(super) fn running(job: &str) -> String {
-    format!("{job} …")
+    format!("{job}…")
 }
 
 pub(super) fn running_percent(job: &str, percent: f32) -> String {

@@ -10,16 +10,19 @@ use serde_json::json;
 use crate::base::ids::ROOM;
 use crate::base::text::truncate;
 use crate::base::{Author, Id, Problem, RunTag, Seq};
-use crate::gateway::slack::{SlackAccess, SlackArrival, SlackCommand, SlackPoll, SlackSettings, SlackTerms, is_newer};
-use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
+use crate::gateway::slack::{
+    SlackAccess, SlackArrival, SlackCommand, SlackEvent, SlackPoll, SlackSettings, SlackTerms, SlackTrouble, is_newer,
+};
+use crate::gateway::{ExternalCalls, GatewaySettings, RunningCall, SlackNews};
 use crate::log::EventLog;
-use crate::schedule::{InputJournal, SimClock, TICKS_PER_SEC};
+use crate::schedule::outside::{Outside, OutsideDriver, Received, Reporter, Start, WorldOf};
+use crate::schedule::{SimClock, TICKS_PER_SEC};
 use crate::tools::SLACK_INBOX;
 use crate::workspace::layout::SETTINGS_FILE;
 use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
 use crate::workspace::{KnownFiles, ProblemReport};
 
-/// The prefix of the keys of its file orders.
+/// The beginning of the keys of its file orders.
 const ORDERS: &str = "slack-in/";
 /// The source name of the reported problems.
 const SOURCE: &str = "Slack";
@@ -122,7 +125,7 @@ pub(in crate::desk) fn append_new_messages(
             look.troubles.iter().map(|trouble| Problem::warning(SETTINGS_FILE, &*trouble.what, &*trouble.remedy));
         reports.write(ProblemReport { source: SOURCE.to_owned(), problems: problems.collect() });
     }
-    for outcome in outcomes.read().filter(|outcome| outcome.key.starts_with(ORDERS)) {
+    for outcome in outcomes.read() {
         let Some(batch) = all.bringing.front_mut().filter(|batch| batch.name() == outcome.key) else { continue };
         let mut problems = Vec::new();
         match &outcome.result {
@@ -157,22 +160,119 @@ pub(in crate::desk) fn append_new_messages(
     });
 }
 
-/// Requests the next poll from the gateway as soon as the previous one has been processed; the gateway keeps the
-/// interval of the settings.
-pub(in crate::desk) fn request_poll(
-    (all, access, journal): (Res<SlackChannels>, Res<SlackAccess>, Res<InputJournal>),
-    (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
-    mut calls: ResMut<SlackCalls>,
-) {
-    let may_look = access.reads && !settings.channels.is_empty() && !journal.is_replaying();
-    if !may_look || calls.is_looking() || all.bringing.len() >= MAX_BATCHES {
-        return;
+/// Reads the channels again as soon as the previous reading has been processed; the gateway keeps the interval of the
+/// settings.
+#[derive(Default)]
+pub(in crate::desk) struct SlackPolls {
+    /// The number of the running reading, or of the next one.
+    number: u64,
+    running: Option<RunningCall>,
+    /// Whether the first reading since the room was opened has ended.
+    has_looked: bool,
+    /// The last reported problems.
+    reported: Vec<SlackTrouble>,
+}
+
+/// Whether the first reading of Slack's channels since the room was opened is still to come. A run without a window does
+/// not end before that.
+pub fn awaits_first_poll(world: &World) -> bool {
+    let reads = world.resource::<SlackAccess>().reads && !world.resource::<SlackSettings>().read_channels().is_empty();
+    reads && world.get_resource::<OutsideDriver<SlackPolls>>().is_some_and(|polls| !polls.outside().has_looked)
+}
+
+impl Outside for SlackPolls {
+    const NAME: &'static str = "Slack channels";
+    const MAX_RUNNING: usize = 1;
+
+    type Key = u64;
+    /// The timestamp of the newest known message, by channel.
+    type Order = BTreeMap<String, String>;
+    type Report = Box<SlackPoll>;
+    type Answer = SlackNews;
+    type World = (
+        Res<'static, SlackChannels>,
+        Res<'static, SlackAccess>,
+        Res<'static, GatewaySettings>,
+        Res<'static, SlackSettings>,
+        ExternalCalls<'static>,
+    );
+
+    fn wanted(&mut self, (all, access, _, settings, _): &mut WorldOf<'_, '_, Self>) -> Vec<u64> {
+        let has_channels = access.reads && !settings.read_channels().is_empty();
+        let has_room = self.running.is_some() || all.bringing.len() < MAX_BATCHES;
+        if has_channels && has_room { vec![self.number] } else { Vec::new() }
     }
-    let seen = |channel: &str| all.seen.get(channel).cloned().unwrap_or_default();
-    let channels: BTreeMap<String, String> =
-        settings.read_channels().into_iter().map(|channel| (channel.to_owned(), seen(channel))).collect();
-    if !channels.is_empty() {
-        calls.send(SlackCommand::Look { channels, terms: Box::new(SlackTerms::of(&gateway, &settings)) });
+
+    fn order(&self, _: &u64, (all, _, _, settings, _): &WorldOf<'_, '_, Self>) -> Result<Self::Order, SlackNews> {
+        let seen = |channel: &str| all.seen.get(channel).cloned().unwrap_or_default();
+        Ok(settings.read_channels().into_iter().map(|channel| (channel.to_owned(), seen(channel))).collect())
+    }
+
+    fn interrupted(&mut self, _: &u64, _: &Self::Order) -> Option<SlackNews> {
+        // Reading changes nothing.
+        None
+    }
+
+    fn start(
+        &mut self,
+        _: &u64,
+        channels: Self::Order,
+        (_, _, gateway, settings, calls): &mut WorldOf<'_, '_, Self>,
+        reporter: Reporter<Self>,
+    ) -> Start<SlackNews> {
+        let terms = Box::new(SlackTerms::of(gateway, settings));
+        let done = move |event| {
+            if let SlackEvent::Looked(look) = event {
+                reporter.report(look);
+            }
+        };
+        match calls.ask_slack(SlackCommand::Look { channels, terms }, done) {
+            Ok(call) => {
+                self.running = Some(call);
+                Start::Started
+            }
+            Err(what) => {
+                tracing::warn!("Slack is not read: {what}");
+                self.has_looked = true;
+                Start::NotYet
+            }
+        }
+    }
+
+    fn cancel(&mut self, _: &u64, _: &mut WorldOf<'_, '_, Self>) {
+        self.end();
+    }
+
+    fn receive(&mut self, _: &u64, look: Box<SlackPoll>, _: &mut WorldOf<'_, '_, Self>) -> Received<SlackNews> {
+        self.end();
+        let is_new = !look.arrived.is_empty() || !look.seen.is_empty() || look.troubles != self.reported;
+        self.reported.clone_from(&look.troubles);
+        if is_new { Received::Answer(SlackNews::Looked { look }) } else { Received::Ended }
+    }
+
+    fn lost(&self, _: &u64, why: &str) -> SlackNews {
+        let trouble = SlackTrouble { what: format!("Slack was not read: {why}"), remedy: "it is retried".to_owned() };
+        SlackNews::Looked { look: Box::new(SlackPoll { troubles: vec![trouble], ..SlackPoll::default() }) }
+    }
+
+    fn is_final(_: &SlackNews) -> bool {
+        true
+    }
+
+    fn addressed_to(_: &u64, answer: SlackNews) -> SlackNews {
+        answer
+    }
+
+    fn is_awaited(&self, _: &u64) -> bool {
+        !self.has_looked
+    }
+}
+
+impl SlackPolls {
+    fn end(&mut self) {
+        self.running = None;
+        self.has_looked = true;
+        self.number += 1;
     }
 }
 

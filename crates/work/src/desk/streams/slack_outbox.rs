@@ -11,16 +11,16 @@ use crate::base::ids::ROOM;
 use crate::base::text::truncate;
 use crate::base::{Author, Id, Seq};
 use crate::gateway::slack::{
-    SlackAccess, SlackCommand, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
+    SlackAccess, SlackCommand, SlackEvent, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
 };
-use crate::gateway::{GatewaySettings, SlackCalls, SlackNews};
-use crate::schedule::{InputJournal, InputQueue};
+use crate::gateway::{ExternalCalls, GatewaySettings, RunningCall, SlackNews};
+use crate::schedule::outside::{Outside, Received, Reporter, Start, WorldOf};
 use crate::tools::{
     DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutput,
 };
-use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, PendingFileOrders};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileOutcome, FileRights, OwnedOrders, PendingFileOrders};
 
-/// The prefix of the keys of its file orders.
+/// The beginning of the keys of its file orders.
 const ORDERS: &str = "slack/";
 
 /// Outgoing messages. Part of the saved world. Written by this module only.
@@ -32,8 +32,8 @@ pub struct SlackSending {
     /// Messages with known results that are not in the outbox yet.
     posted: BTreeMap<OrderKey, (Sent, SlackPost)>,
     /// Messages whose outbox lines are being written.
-    #[serde(skip)]
-    writing: BTreeSet<OrderKey>,
+    #[serde(skip_serializing_if = "OwnedOrders::is_empty")]
+    writing: OwnedOrders<OrderKey>,
 }
 
 /// An outgoing message.
@@ -76,7 +76,31 @@ impl Sent {
 
 impl SlackSending {
     fn knows(&self, key: OrderKey) -> bool {
-        self.sending.contains_key(&key) || self.posted.contains_key(&key) || self.writing.contains(&key)
+        self.sending.contains_key(&key) || self.posted.contains_key(&key) || self.is_being_written(key)
+    }
+
+    fn is_being_written(&self, key: OrderKey) -> bool {
+        self.writing.owners().any(|owner| *owner == key)
+    }
+
+    /// Finds the messages whose lines were being written in a room that was saved without them.
+    pub(in crate::desk) fn adopt(&mut self, under_way: &PendingFileOrders) {
+        self.writing.adopt(under_way, |key| key.strip_prefix(ORDERS)?.parse().ok());
+    }
+
+    /// Orders the line of a message in the outbox.
+    fn write_line(&mut self, key: OrderKey, sent: &Sent, post: Option<&SlackPost>) -> FileOrder {
+        let order = FileOrder {
+            key: format!("{ORDERS}{key}").into(),
+            author: Author(ROOM.into()),
+            activation: Some(key.activation.id()),
+            operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: sent.line(key, post) },
+            rights: FileRights::default(),
+            cause: sent.cause,
+            worktree: None,
+        };
+        self.writing.add(&order, key);
+        order
     }
 }
 
@@ -84,7 +108,7 @@ impl SlackSending {
 /// the call, and no key is executed twice.
 pub(in crate::desk) fn advance_posts(
     mut all: ResMut<SlackSending>,
-    (orders, access, files_under_way): (Res<PendingToolOrders>, Res<SlackAccess>, Res<PendingFileOrders>),
+    (orders, access): (Res<PendingToolOrders>, Res<SlackAccess>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
     (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<OrderOutcome>),
 ) {
@@ -106,8 +130,7 @@ pub(in crate::desk) fn advance_posts(
         }
     }
     for outcome in outcomes.read() {
-        let Some(key) = outcome.key.strip_prefix(ORDERS).and_then(|key| key.parse::<OrderKey>().ok()) else { continue };
-        all.writing.remove(&key);
+        let Some(key) = all.writing.take(outcome) else { continue };
         let written = outcome.result.as_ref().map(drop).map_err(|failure| failure.what.as_str());
         let news = match (all.posted.remove(&key), written) {
             (Some((_, post)), written) => post_result(&post, written),
@@ -116,36 +139,21 @@ pub(in crate::desk) fn advance_posts(
         };
         answer(key, news);
     }
-    all.writing.retain(|key| all.posted.contains_key(key) || orders.get(*key).is_some());
-    let mut write = |key: OrderKey, sent: &Sent, post: Option<&SlackPost>| {
-        let name: Id = format!("{ORDERS}{key}").into();
-        if files_under_way.iter().any(|order| order.key == name) {
-            return;
-        }
-        files.write(FileOrder {
-            key: name,
-            author: Author(ROOM.into()),
-            activation: Some(key.activation.id()),
-            operation: FileOperation::Append { path: SLACK_OUTBOX.to_owned(), text: sent.line(key, post) },
-            rights: FileRights::default(),
-            cause: sent.cause,
-            worktree: None,
-        });
-    };
+    let posted = &all.posted;
+    all.writing.retain(|key| posted.contains_key(key) || orders.get(*key).is_some());
     let is_new = |order: &&ToolOrder| !answered.contains(&order.key) && !all.knows(order.key);
     for order in orders.of(DESK).filter(is_new).collect::<Vec<_>>() {
         let Some(sent) = Sent::of(order) else { continue };
         if access.sends == SlackSends::Files {
-            write(order.key, &sent, None);
-            all.writing.insert(order.key);
+            files.write(all.write_line(order.key, &sent, None));
         } else {
             all.sending.insert(order.key, sent);
         }
     }
-    for (key, (sent, post)) in &all.posted {
-        if all.writing.insert(*key) {
-            write(*key, sent, Some(post));
-        }
+    let unwritten: Vec<OrderKey> = all.posted.keys().copied().filter(|key| !all.is_being_written(*key)).collect();
+    for key in unwritten {
+        let Some((sent, post)) = all.posted.get(&key).cloned() else { continue };
+        files.write(all.write_line(key, &sent, Some(&post)));
     }
 }
 
@@ -176,43 +184,97 @@ fn post_result(post: &SlackPost, written: Result<(), &str>) -> OrderReport {
     }
 }
 
-/// The messages that this process has begun to send. Not saved.
+/// Passes outgoing messages to Slack. If an earlier process ended while it was sending messages, their results are
+/// unknown, and they are not sent again unasked.
 #[derive(Default)]
-pub(in crate::desk) struct StartedSends {
-    orders: BTreeSet<OrderKey>,
-    has_looked: bool,
+pub(in crate::desk) struct SlackPosts {
+    running: BTreeMap<OrderKey, RunningCall>,
+    /// Whether an earlier process may have sent what is pending.
+    may_have_sent: bool,
 }
 
-/// Passes outgoing messages to the gateway. If an earlier process ended while it was sending messages, their results
-/// are unknown, and they are not sent again unasked.
-pub(in crate::desk) fn send_out(
-    (all, access): (Res<SlackSending>, Res<SlackAccess>),
-    (gateway, settings): (Res<GatewaySettings>, Res<SlackSettings>),
-    (mut calls, mut queue): (ResMut<SlackCalls>, ResMut<InputQueue<SlackNews>>),
-    journal: Res<InputJournal>,
-    mut started: Local<StartedSends>,
-) {
-    if journal.is_replaying() {
-        return;
+fn posted(key: OrderKey, post: SlackPost) -> SlackNews {
+    SlackNews::Posted { id: key.id(), post }
+}
+
+fn not_sent(what: String) -> SlackPost {
+    SlackPost::NotSent { what, remedy: "free some memory or threads and try again".to_owned() }
+}
+
+impl Outside for SlackPosts {
+    const NAME: &'static str = "Slack messages";
+    const MAX_RUNNING: usize = usize::MAX;
+
+    type Key = OrderKey;
+    type Order = SlackMessage;
+    type Report = SlackPost;
+    type Answer = SlackNews;
+    type World = (
+        Res<'static, SlackSending>,
+        Res<'static, SlackAccess>,
+        Res<'static, GatewaySettings>,
+        Res<'static, SlackSettings>,
+        ExternalCalls<'static>,
+    );
+
+    fn wanted(&mut self, (all, access, ..): &mut WorldOf<'_, '_, Self>) -> Vec<OrderKey> {
+        self.may_have_sent = access.may_have_sent();
+        all.sending.keys().copied().collect()
     }
-    let is_first_look = !std::mem::replace(&mut started.has_looked, true);
-    if all.sending.is_empty() {
-        started.orders.clear();
-        return;
+
+    fn order(&self, key: &OrderKey, (all, ..): &WorldOf<'_, '_, Self>) -> Result<SlackMessage, SlackNews> {
+        let sent = all.sending.get(key).ok_or_else(|| self.lost(key, "the message is gone"))?;
+        Ok(SlackMessage { channel: sent.channel.clone(), text: sent.text.clone(), thread: sent.thread.clone() })
     }
-    for (key, sent) in &all.sending {
-        if !started.orders.insert(*key) {
-            continue;
+
+    fn interrupted(&mut self, key: &OrderKey, _: &SlackMessage) -> Option<SlackNews> {
+        self.may_have_sent.then(|| self.lost(key, "the workshop was stopped while the message was being sent"))
+    }
+
+    fn start(
+        &mut self,
+        key: &OrderKey,
+        message: SlackMessage,
+        (_, _, gateway, settings, calls): &mut WorldOf<'_, '_, Self>,
+        reporter: Reporter<Self>,
+    ) -> Start<SlackNews> {
+        let terms = Box::new(SlackTerms::of(gateway, settings));
+        let command = SlackCommand::Send { id: key.id(), message, terms };
+        let done = move |event| {
+            if let SlackEvent::Posted { post, .. } = event {
+                reporter.report(post);
+            }
+        };
+        match calls.ask_slack(command, done) {
+            Ok(call) => {
+                self.running.insert(*key, call);
+                Start::Started
+            }
+            Err(what) => Start::Ended(posted(*key, not_sent(what))),
         }
-        if is_first_look && access.may_have_sent() {
-            let what = "the workshop was stopped while the message was being sent".to_owned();
-            queue.push(SlackNews::Posted { id: key.id(), post: SlackPost::Unknown { what } });
-            continue;
-        }
-        let message =
-            SlackMessage { channel: sent.channel.clone(), text: sent.text.clone(), thread: sent.thread.clone() };
-        let terms = Box::new(SlackTerms::of(&gateway, &settings));
-        calls.send(SlackCommand::Send { id: key.id(), message, terms });
     }
-    started.orders.retain(|key| all.sending.contains_key(key));
+
+    fn cancel(&mut self, key: &OrderKey, _: &mut WorldOf<'_, '_, Self>) {
+        self.running.remove(key);
+    }
+
+    fn receive(&mut self, key: &OrderKey, post: SlackPost, _: &mut WorldOf<'_, '_, Self>) -> Received<SlackNews> {
+        self.running.remove(key);
+        Received::Answer(posted(*key, post))
+    }
+
+    fn lost(&self, key: &OrderKey, why: &str) -> SlackNews {
+        posted(*key, SlackPost::Unknown { what: why.to_owned() })
+    }
+
+    fn is_final(_: &SlackNews) -> bool {
+        true
+    }
+
+    fn addressed_to(key: &OrderKey, answer: SlackNews) -> SlackNews {
+        match answer {
+            SlackNews::Posted { post, .. } => posted(*key, post),
+            other => other,
+        }
+    }
 }

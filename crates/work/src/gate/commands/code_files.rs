@@ -30,6 +30,7 @@ const IMPLIED: &[(&[&str], &[&str])] = &[
             "rust-toolchain.toml",
             "rust-toolchain",
             "clippy.toml",
+            ".clippy.toml",
         ],
     ),
     (&["pytest", "py.test"], &["conftest.py", "pytest.ini", ".pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"]),

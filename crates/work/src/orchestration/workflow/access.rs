@@ -8,6 +8,7 @@ use bevy::ecs::system::SystemParam;
 use super::check::{self, WorkflowContext};
 use super::engine::WorkflowAction;
 use super::format::NO_STEPS;
+use super::run_files::RunFile;
 use super::run_record;
 use super::run_review::RunReview;
 use super::run_state::{Change, Run, RunStatus};
@@ -23,14 +24,10 @@ use crate::log::events::{Warning, WorkflowStep};
 use crate::log::{EventDraft, EventLog};
 use crate::memory::{MemoryAct, MemoryEdit};
 use crate::schedule::{SimClock, ticks};
-use crate::workspace::vfs::{FileOperation, FileOrder, FileRights, RecordText};
+use crate::workspace::vfs::{FileOperation, FileOrder, FileRights, OwnedOrders, RecordText};
 use crate::workspace::{KnownFiles, ProblemReport, RoomStart};
 
-/// The prefix of the keys of orders that read output files of steps.
-pub(super) const READS: &str = "workflow-read/";
-/// The prefix of the keys of orders that write the results of runs.
-pub(super) const RESULTS: &str = "workflow-result/";
-/// The prefix of the keys of orders that write the progress of runs.
+/// The beginning of the keys of orders that write the progress of runs.
 const STATES: &str = "workflow-state/";
 /// A state of this size in bytes is written half as often as a short one.
 const BYTES_PER_WRITE: u64 = 64 * 1024;
@@ -129,15 +126,15 @@ impl RunsAccess<'_, '_> {
     }
 
     /// Advances a run and executes its actions.
-    pub(super) fn advance(&mut self, run: &mut Run) {
+    pub(super) fn advance(&mut self, run: &mut Run, file_orders: &mut OwnedOrders<RunFile>) {
         let effects = run.step(self.clock.tick(), &self.settings.limits());
         self.record_progress(run);
         for effect in effects {
-            self.execute(run, effect);
+            self.execute(run, effect, file_orders);
         }
     }
 
-    fn execute(&mut self, run: &Run, effect: WorkflowAction) {
+    fn execute(&mut self, run: &Run, effect: WorkflowAction, file_orders: &mut OwnedOrders<RunFile>) {
         let (by, cause) = (Id::from(format!("workflow {}", run.name)), run.cause);
         match effect {
             WorkflowAction::Begin { order, agent, task, model, turns_at_most, gives, from, .. } => {
@@ -155,23 +152,26 @@ impl RunsAccess<'_, '_> {
             WorkflowAction::End { activation } => {
                 self.orders.write(WorkOrder::End { activation, why: "its workflow was stopped".to_owned() });
             }
-            WorkflowAction::Read { order, path, agent, thread, .. } => {
+            WorkflowAction::Read { at, output, order, path, agent, thread } => {
                 let rights = self.file_rights.reading(&self.kernel, thread, &agent, &path);
-                self.files.write(FileOrder {
-                    key: format!("{READS}{order}").into(),
+                let read = FileOrder {
+                    key: RunFile::read_key(&order),
                     author: Author::agent(&agent),
                     activation: None,
                     operation: FileOperation::Read { path },
                     rights,
                     cause,
                     worktree: None,
-                });
+                };
+                let attempt = run.part(at).map_or(0, |part| part.number);
+                file_orders.add(&read, RunFile::Output { run: run.key, attempt, output });
+                self.files.write(read);
             }
         }
     }
 
     /// Stores the progress of a run if that is due, and its result once it has ended.
-    pub(super) fn write(&mut self, run: &mut Run, written: &mut Written) {
+    pub(super) fn write(&mut self, run: &mut Run, written: &mut Written, file_orders: &mut OwnedOrders<RunFile>) {
         let now = self.clock.tick();
         if run.status != RunStatus::Running && run.result.is_none() {
             let path = run_record::result_path(run);
@@ -180,8 +180,17 @@ impl RunsAccess<'_, '_> {
             run.revision += 1;
             written.is_behind = true;
             let content = run_record::result(run);
-            let key = format!("{RESULTS}{}/{ended}", run.key);
-            self.order(key, FileOperation::Write { path, content }, run);
+            let result = FileOrder {
+                key: RunFile::result_key(run.key, ended),
+                author: Author(ROOM.into()),
+                activation: None,
+                operation: FileOperation::Write { path, content },
+                rights: FileRights::default(),
+                cause: run.cause,
+                worktree: None,
+            };
+            file_orders.add(&result, RunFile::Result { run: run.key });
+            self.files.write(result);
             self.remember(run);
         }
         let every = ticks(self.settings.state_write_secs.clamp(0.0, 3_600.0)).max(1);
@@ -213,19 +222,6 @@ impl RunsAccess<'_, '_> {
             operation: FileOperation::Save { path: path.to_owned(), base: Some(base), content },
             rights: FileRights::default(),
             cause: Seq(0),
-            worktree: None,
-        });
-    }
-
-    fn order(&mut self, key: String, operation: FileOperation, run: &Run) {
-        let (author, rights) = (Author(ROOM.into()), FileRights::default());
-        self.files.write(FileOrder {
-            key: key.into(),
-            author,
-            activation: None,
-            operation,
-            rights,
-            cause: run.cause,
             worktree: None,
         });
     }

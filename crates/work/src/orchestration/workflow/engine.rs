@@ -201,14 +201,16 @@ impl Run {
         format!("{}/{}", self.key, self.part(at).map_or(0, |part| part.number))
     }
 
-    /// Finds the part with this work or file order; for a file order, also returns the name of the output.
-    pub fn part_for_order<'a>(&self, order: &'a str) -> Option<(PartAt, &'a str)> {
+    /// Finds the part with this work order.
+    pub fn part_for_order(&self, order: &str) -> Option<PartAt> {
         let mut parts = order.split('/');
         RunKey::parse(parts.next()?).filter(|key| *key == self.key)?;
-        let number: u64 = parts.next()?.parse().ok()?;
-        let is_it = |at: &PartAt| self.part(*at).is_some_and(|part| part.number == number);
-        let at = self.active.iter().copied().find(is_it)?;
-        Some((at, parts.next().unwrap_or_default()))
+        self.part_of_attempt(parts.next()?.parse().ok()?)
+    }
+
+    /// Finds the active part whose current attempt has this number.
+    pub fn part_of_attempt(&self, number: u64) -> Option<PartAt> {
+        self.active.iter().copied().find(|at| self.part(*at).is_some_and(|part| part.number == number))
     }
 
     /// Starts or skips a step whose dependencies have ended.

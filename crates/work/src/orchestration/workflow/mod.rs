@@ -5,9 +5,9 @@
 //! checked ([`check`], [`graph`]), and turned into a plan ([`plan`]); a run of a workflow ([`run_key`], [`run_state`]),
 //! advanced by a state machine without access to the world ([`engine`], `run_events`, `participants`, `stopping`);
 //! questions to people ([`person_step`]), prompts for agents ([`step_prompt`]) and the outputs in their answers
-//! (`reply_parser`); the files of a run ([`run_record`]) and its review ([`run_review`]). The `systems` pass events in
-//! the room to the runs and execute their actions, with access to the room (`access`); triggers and commands that start
-//! runs are in `starting`.
+//! (`reply_parser`); the files of a run ([`run_record`], and `run_files` for its file orders) and its review
+//! ([`run_review`]). The `systems` pass events in the room to the runs and execute their actions, with access to the
+//! room (`access`); triggers and commands that start runs are in `starting`.
 
 mod access;
 pub mod answer;
@@ -27,6 +27,7 @@ pub mod person_step;
 pub mod plan;
 mod reply_parser;
 mod run_events;
+mod run_files;
 pub mod run_key;
 pub mod run_record;
 pub mod run_review;

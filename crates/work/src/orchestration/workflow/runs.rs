@@ -6,11 +6,13 @@ use bevy::ecs::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::format::WorkflowFile;
+use super::run_files::RunFile;
 use super::run_key::RunKey;
 use super::run_state::Run;
 use crate::base::{Problem, RunTag};
 use crate::schedule::Section;
 use crate::workspace::KnownFiles;
+use crate::workspace::vfs::{OwnedOrders, PendingFileOrders};
 
 /// The workflows of the workspace, by file, derived from the known files. Written by this module only.
 #[derive(Resource, Clone, PartialEq, Debug, Default)]
@@ -74,6 +76,9 @@ pub struct WorkflowRuns {
     pub(super) newest: u64,
     pub(super) written: BTreeMap<RunKey, Written>,
     pub(super) timers: BTreeMap<String, Timer>,
+    /// The file orders under way.
+    #[serde(skip_serializing_if = "OwnedOrders::is_empty")]
+    pub(super) file_orders: OwnedOrders<RunFile>,
 }
 
 impl WorkflowRuns {
@@ -123,7 +128,10 @@ impl Section for WorkflowRuns {
         world.resource::<Self>().clone()
     }
 
-    fn load(self, world: &mut World) {
+    fn load(mut self, world: &mut World) {
+        if let Some(under_way) = world.get_resource::<PendingFileOrders>() {
+            self.file_orders.adopt(under_way, RunFile::of_key);
+        }
         world.insert_resource(self);
     }
 }

@@ -2,9 +2,10 @@
 
 use bevy::ecs::prelude::*;
 
-use super::access::{READS, RESULTS, RunsAccess};
+use super::access::RunsAccess;
 use super::command::WorkflowCommand;
 use super::format;
+use super::run_files::RunFile;
 use super::run_key::RunKey;
 use super::run_state::PartWork;
 use super::runs::{WorkflowRuns, Workflows};
@@ -73,11 +74,13 @@ pub(super) fn advance_runs(
     happened.changed.extend(changes.read().filter(|change| change.by.is_user()).map(|change| change.path.clone()));
     happened.changed.extend(others.read().map(|change| change.path.clone()));
     for outcome in outcomes.read() {
-        if let Some(order) = outcome.key.strip_prefix(READS) {
-            was_read(&mut room, &mut runs, order, outcome);
-        } else if let Some(order) = outcome.key.strip_prefix(RESULTS) {
-            was_written(&mut runs, order);
-        } else if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result
+        // Views must not see a change with every outcome.
+        let owner = runs.bypass_change_detection().file_orders.take(outcome);
+        if let Some(RunFile::Output { run, attempt, output }) = owner {
+            was_read(&mut room, &mut runs, (run, attempt, &output), outcome);
+        } else if let Some(RunFile::Result { run }) = owner {
+            was_written(&mut runs, run);
+        } else if let Some((done, _)) = outcome.result.as_ref().ok().and_then(FileAnswer::change)
             && *outcome.author.0 != *ROOM
         {
             let (FileResult::Written { path, .. }
@@ -114,43 +117,45 @@ fn advance_all_runs(
     if runs.runs.is_empty() {
         return;
     }
-    let WorkflowRuns { runs: all, written, .. } = runs;
+    let WorkflowRuns { runs: all, written, file_orders, .. } = runs;
     for (key, run) in all.iter_mut() {
         let (before, written) = ((run.status, run.active.len()), written.entry(*key).or_default());
         if run.is_running() || !run.let_go.is_empty() || !run.to_end.is_empty() {
             // While all work is paused, nothing new needs to be queued.
             if !room.kernel.is_paused() || run.active.is_empty() {
-                room.advance(run);
+                room.advance(run, file_orders);
             }
         }
         written.is_behind |= before != (run.status, run.active.len());
-        room.write(run, written);
+        room.write(run, written, file_orders);
     }
     let known = room.settings.finished_known as usize;
     runs.forget(known);
 }
 
-fn was_read(room: &mut RunsAccess, runs: &mut WorkflowRuns, order: &str, outcome: &FileOutcome) {
+/// The file with an output of the current attempt at a part was read, or could not be.
+fn was_read(
+    room: &mut RunsAccess,
+    runs: &mut WorkflowRuns,
+    (key, attempt, output): (RunKey, u64, &str),
+    outcome: &FileOutcome,
+) {
     let (now, limits) = (room.clock.tick(), room.settings.limits());
-    for (key, run) in &mut runs.runs {
-        let Some((at, output)) = run.part_for_order(order) else { continue };
-        let text = match &outcome.result {
-            Ok(FileAnswer::Text { content, .. }) => Ok(content.clone()),
-            Ok(_) => Err("is not text".to_owned()),
-            Err(failure) => Err(format!("cannot be read: {}", failure.what)),
-        };
-        let output = output.to_owned();
-        run.was_read(at, &output, text, now, &limits);
-        room.record_progress(run);
-        runs.written.entry(*key).or_default().is_behind = true;
-        return;
-    }
+    let Some(run) = runs.runs.get_mut(&key) else { return };
+    let Some(at) = run.part_of_attempt(attempt) else { return };
+    let text = match &outcome.result {
+        Ok(FileAnswer::Text { content, .. }) => Ok(content.clone()),
+        Ok(_) => Err("is not text".to_owned()),
+        Err(failure) => Err(format!("cannot be read: {}", failure.what)),
+    };
+    run.was_read(at, output, text, now, &limits);
+    room.record_progress(run);
+    runs.written.entry(key).or_default().is_behind = true;
 }
 
 /// The result of a run was written to its file, or could not be.
-fn was_written(runs: &mut WorkflowRuns, order: &str) {
-    let key = order.split('/').next().and_then(RunKey::parse);
-    let Some(run) = key.and_then(|key| runs.runs.get_mut(&key)) else { return };
+fn was_written(runs: &mut WorkflowRuns, key: RunKey) {
+    let Some(run) = runs.runs.get_mut(&key) else { return };
     // Failed writes are reported and retried by the code that owns the files.
     run.is_written = true;
 }
@@ -172,12 +177,12 @@ pub(super) fn apply_work_answers(
         for (key, run) in all.iter_mut().filter(|(_, run)| run.is_running()) {
             let is_its = match news {
                 WorkAnswer::Begun { order, activation, thread, agent } => {
-                    let at = run.part_for_order(order).map(|(at, _)| at);
+                    let at = run.part_for_order(order);
                     let work = PartWork { activation: *activation, thread: *thread, agent: agent.clone() };
                     at.map(|at| run.begun(at, work)).is_some()
                 }
                 WorkAnswer::Refused { order, why } => {
-                    let at = run.part_for_order(order).map(|(at, _)| at);
+                    let at = run.part_for_order(order);
                     at.map(|at| run.refused(at, why.clone(), now)).is_some()
                 }
                 WorkAnswer::Ended { activation, ending, .. } => {

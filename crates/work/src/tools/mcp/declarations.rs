@@ -24,7 +24,7 @@ const MAX_LIST_CHARS: usize = 2_000;
 
 /// The order of a call to a server.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct CallOrder {
+pub(in crate::tools) struct CallOrder {
     /// The key of the server.
     pub(super) key: Id,
     /// The request.

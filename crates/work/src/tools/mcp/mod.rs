@@ -8,5 +8,5 @@ mod registration;
 
 pub use declarations::SERVERS;
 
-pub(super) use executor::execute_orders;
+pub(super) use executor::ServerCalls;
 pub(super) use registration::register;

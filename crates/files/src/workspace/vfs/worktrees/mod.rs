@@ -10,9 +10,10 @@
 
 mod diff;
 mod merging;
+#[cfg_attr(not(feature = "worktrees"), path = "no_repository.rs")]
 mod repository;
 mod scan;
-#[cfg(test)]
+#[cfg(all(test, feature = "worktrees"))]
 mod tests;
 mod tree;
 mod worktree;
@@ -26,6 +27,8 @@ use super::order::{FileAnswer, FileFailure, FileOperation, FileOrder, FileOutcom
 use crate::base::Id;
 use worktree::{Worktree, WorktreeError};
 
+/// Whether this program has worktrees. In one that was built without them, every order in a worktree fails.
+pub const ARE_BUILT_IN: bool = cfg!(feature = "worktrees");
 /// The folder of all worktrees, in the `.workshop` folder.
 pub const WORKTREES: &str = "worktrees";
 /// The folder with the files of a worktree, in the agent's own folder.

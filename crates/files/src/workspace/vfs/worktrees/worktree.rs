@@ -145,7 +145,7 @@ impl Worktree {
         let outcome = self.files.execute(order);
         #[cfg(test)]
         assert!(!self.is_killed_before_commit, "stopped as if killed");
-        if let Ok(FileAnswer::Changed { done, .. }) = &outcome.result {
+        if let Some((done, _)) = outcome.result.as_ref().ok().and_then(FileAnswer::change) {
             let (paths, what) = done_words(done);
             self.commit_paths(&paths, &order.author, &message(&what, order))?;
         }
@@ -314,6 +314,7 @@ fn written(operation: &FileOperation) -> Vec<&str> {
         Do::Write { path, .. }
         | Do::Save { path, .. }
         | Do::Edit { path, .. }
+        | Do::EditWith { path, .. }
         | Do::Append { path, .. }
         | Do::CreateFolder { path }
         | Do::Delete { path }

@@ -124,6 +124,7 @@ fn of_file(operation: &FileOperation) -> String {
         FileOperation::Save { path, .. }
         | FileOperation::Write { path, .. }
         | FileOperation::Edit { path, .. }
+        | FileOperation::EditWith { path, .. }
         | FileOperation::Append { path, .. }
         | FileOperation::Record { path, .. }
         | FileOperation::KeepRecord { path } => format!("Edit {}", short(path)),

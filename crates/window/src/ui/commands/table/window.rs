@@ -90,7 +90,7 @@ pub(super) const COMMANDS: &[CommandInfo] = &[
         let act = RoomAct::Talk(ConversationCommand::Switch { on: !cx.room.talk_on });
         vec![Command::Act(act, None)]
     })
-    .description("Whether agents may talk to each other. Off ends all conversations; tasks continue")
+    .description("Whether agents may talk to each other. Off ends all conversations; tasks continue.")
     .undone(UndoKind::ByItsOpposite),
     of_pane("graph.fit", "Fit graph to view", KeyContext::Graph, &[plain(Key::F)]),
     of("workspace.open", "Open another workspace", |_| window(WindowCommand::Browse(FileDialogPurpose::OpenWorkspace)))

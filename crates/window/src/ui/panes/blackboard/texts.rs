@@ -20,7 +20,7 @@ pub(super) const ABOUT_EARLIER_RUNS: &str =
     "Agents in later runs read this. It is kept in memory/knowledge/blackboard.yaml.";
 pub(super) const FIND_ENTRIES: &str = "Find entries";
 pub(super) const FIND_BY_NAME_OR_VALUE: &str = "Find by name or value";
-pub(super) const NO_RESULTS: &str = "No results.";
+pub(super) const NO_RESULTS: &str = "No results";
 pub(super) const NAME_OF_A_NEW_ENTRY: &str = "Name of a new entry";
 
 /// The owner and task of a run.
@@ -104,7 +104,7 @@ pub(super) const SEND_TO_LISTENERS: &str = "Send a message to all listeners";
 pub(super) const SELECT_BOARD: &str = "Select this board";
 pub(super) const SHOW_ON_NEW_BOARD: &str = "Show on a new board";
 pub(super) const SHOW_ON_BOARD: &str = "Show on a board";
-pub(super) const NO_LISTENERS: &str = "No listeners.";
+pub(super) const NO_LISTENERS: &str = "No listeners";
 pub(super) const STOP_LISTENING: &str = "Stop listening";
 
 /// The number of messages, deliveries and refusals.

@@ -2,7 +2,7 @@
 
 use crate::ui::widgets::text_format;
 
-pub(super) const NO_DIFFERENCES: &str = "No differences.";
+pub(super) const NO_DIFFERENCES: &str = "No differences";
 pub(super) const NO_NEWLINE_AT_END: &str = "No newline at end of file";
 
 pub(super) fn changed_lines(added: usize, removed: usize) -> String {

@@ -166,15 +166,20 @@ mod tests {
     fn every_kind_of_file_is_checked_by_its_reader() {
         assert_eq!(lines("agents/ada.md", "---\nname: Ada\nmodle: hot\n---\nHi\n"), [Some(3)]);
         assert_eq!(lines("agents/ada.md", "---\nname: [\n---\nHi\n").len(), 1);
-        let document = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"a\" description=\"d\">\n\n```ts\nasync function execute() \
-                        {\n  return 1 +;\n}\n```\n</Tool>\n";
-        assert_eq!(lines("agents/ada/agent.mdx", document), [Some(11)], "the code is checked too");
         assert_eq!(lines("scenes/a.yaml", "name: A\nelemnts: []\n"), [Some(2)]);
         assert_eq!(lines("settings.yaml", "a: 1\nb: [\n").len(), 1);
         assert_eq!(lines("data.json", "{\n\"a\": 1,\n}"), [Some(3)]);
         assert_eq!(lines("tasks/plan.task.md", "## TODO\n\n- [ ] \"open\n- @nobody b\n"), [Some(3)]);
         assert!(lines("notes/plan.md", "---\nname: [\n---\n").is_empty(), "a note has no reader");
         assert!(lines("agents/new.md", " \n").is_empty());
+    }
+
+    #[cfg(feature = "typescript")]
+    #[test]
+    fn the_code_in_a_document_is_checked_too() {
+        let document = "# Agent: Ada\n\n## Purpose\n\nP\n\n<Tool name=\"a\" description=\"d\">\n\n```ts\nasync function execute() \
+                        {\n  return 1 +;\n}\n```\n</Tool>\n";
+        assert_eq!(lines("agents/ada/agent.mdx", document), [Some(11)]);
     }
 
     #[test]

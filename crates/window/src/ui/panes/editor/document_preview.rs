@@ -299,6 +299,7 @@ mod tests {
         test_run
     }
 
+    #[cfg(feature = "typescript")]
     #[test]
     fn a_test_run_executes_the_code_without_access_to_anything() {
         let good = test_run(&[("a", "2")]);

@@ -77,14 +77,14 @@ pub(super) const ASKS_YOU: &str = "needs you";
 pub(super) const IS_IDLE: &str = "In the room; no task.";
 pub(super) const WAS_STOPPED: &str = "Its last task was stopped.";
 pub(super) const HAS_FAILED: &str = "Its last task failed.";
-pub(super) const IS_WAITING: &str = "Queued.";
-pub(super) const IS_RUNNING: &str = "Working.";
+pub(super) const IS_WAITING: &str = "Waiting in its queue.";
+pub(super) const IS_RUNNING: &str = "At work on its task.";
 pub(super) const IS_ASKING_YOU: &str = "Waiting for your answer; see the bar below.";
 
 // Tooltips of files
 
 pub(super) const NOT_IN_THE_ROOM: &str = "Not in the room. Drag it there to add it.";
-pub(super) const UNSAVED_CHANGES: &str = "Unsaved changes.";
+pub(super) const UNSAVED_CHANGES: &str = "It has unsaved changes.";
 pub(super) const CHANGED_SINCE: &str = "Changed since you last looked at it.";
 pub(super) const BY_SOMEBODY: &str = "somebody";
 pub(super) const BY_ANOTHER_PROGRAM: &str = "another program";

@@ -49,7 +49,7 @@ pub(super) fn as_known_by(agent: &str) -> String {
 // Search results
 
 pub(super) const SEARCHING: &str = "Searching…";
-pub(super) const NO_RESULTS: &str = "No results.";
+pub(super) const NO_RESULTS: &str = "No results";
 pub(super) const NO_WORKSPACE: &str = "open the workspace to search its memories";
 pub(super) const NOT_NEAR: &str = "not similar in meaning";
 

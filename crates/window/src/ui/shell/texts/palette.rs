@@ -2,7 +2,7 @@
 
 pub(crate) const PALETTE: &str = "Palette";
 pub(crate) const SEARCH_HINT: &str = "Search commands, files and scenes";
-pub(crate) const NO_RESULTS: &str = "No results.";
+pub(crate) const NO_RESULTS: &str = "No results";
 
 // Kinds of entries
 pub(crate) const ELEMENT: &str = "Element";
