@@ -2,6 +2,7 @@
 
 use agent_workshop::agent::Roster;
 use agent_workshop::base::Severity;
+use agent_workshop::kernel::KernelCommand;
 use agent_workshop::mind::LastPrompt;
 use agent_workshop::schedule::InputQueue;
 use agent_workshop::workspace::files::FileContent;
@@ -27,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         work_does_not_wait_for_a_module_that_waits_for_it,
         a_changed_module_is_stopped_and_reloaded,
         a_call_fails_if_its_module_is_reloaded,
+        a_stopped_call_can_no_longer_call_tools,
         modules_stop_in_reverse_order_when_the_room_is_closed,
         a_module_can_import_only_from_its_agents_folder
     ]
@@ -288,6 +290,19 @@ fn a_call_fails_if_its_module_is_reloaded() {
     let results = studio.results();
     let last = results.last().map(String::as_str).unwrap_or_default();
     assert!(last.contains("its module was reloaded during this call"), "{results:#?}");
+}
+
+fn a_stopped_call_can_no_longer_call_tools() {
+    let reads = "for (;;) { try { await readFile('agent.mdx') } \
+                 catch (error) { await context.log(error.message); return '' } }";
+    let code = module("reads", reads, "", "return ''");
+    let mut studio = studio(&["reads"], &[("reads", &code)]);
+    studio.until("the module is loaded", |studio| has_logged(studio, "reads is here"));
+    studio.task("ada", "Go.");
+    studio.until("the tool is called", |studio| studio.all("tool_call").len() >= 2);
+    studio.command(KernelCommand::KillAll);
+    studio.until("its requests are refused", |studio| has_logged(studio, "the call was stopped"));
+    assert_replays(&mut studio);
 }
 
 fn modules_stop_in_reverse_order_when_the_room_is_closed() {

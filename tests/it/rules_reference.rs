@@ -22,7 +22,7 @@ This page is generated from the code: `WORKSHOP_WRITE_DOCS=1 cargo test --test i
 ";
 
 /// The sections of the page: the beginning of the paths of their files, and the heading. The first that fits applies.
-const AREAS: [(&str, &str); 12] = [
+const AREAS: [(&str, &str); 13] = [
     ("crates/room/src/simulation/", "What agents do in the room"),
     ("crates/room/", "Agents and elements"),
     ("crates/minds/src/gateway/", "Models, keys, costs and programs"),
@@ -32,6 +32,7 @@ const AREAS: [(&str, &str); 12] = [
     ("crates/work/", "Work and working together"),
     ("crates/mdx/", "Heartbeats and agents in folders"),
     ("crates/files/", "Files and trust"),
+    ("crates/foundation/src/schedule/", "What leaves the room"),
     ("crates/foundation/", "Names and texts"),
     ("crates/window/", "The window"),
     ("src/", "The program"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, never};
 use rquickjs::{CatchResultExt, Ctx, Function, Module, Promise, Value};
 use serde_json::{Map, Value as Json};
 
@@ -69,11 +69,21 @@ pub struct ToolCall {
 pub struct RunningCall {
     requests: Receiver<HostCall>,
     logged: Receiver<LogLine>,
-    answers: Sender<Incoming>,
     finished: Receiver<CodeOutcome>,
-    pulse: Arc<Pulse>,
+    control: Control,
     limits: EngineLimits,
     is_finished: bool,
+}
+
+/// Answers and stops a running call whose events another thread follows. Dropping it stops the call.
+#[derive(Debug)]
+pub struct CallHandle(Control);
+
+/// The way to the code of a call.
+#[derive(Clone, Debug)]
+struct Control {
+    answers: Sender<Incoming>,
+    pulse: Arc<Pulse>,
 }
 
 /// An event of a call.
@@ -208,7 +218,7 @@ pub(super) fn start_on_thread(
         let failure = ToolFailure::new(FailureKind::Engine, format!("no thread could be started: {error}"));
         let _ = unstarted.send(failed(failure));
     }
-    RunningCall { requests, logged, answers, finished, pulse, limits, is_finished: false }
+    RunningCall { requests, logged, finished, control: Control { answers, pulse }, limits, is_finished: false }
 }
 
 /// Returns the outcome of a call that failed before it ran.
@@ -232,11 +242,16 @@ impl RunningCall {
         if self.is_finished {
             return None;
         }
-        if let Ok(line) = self.logged.try_recv() {
-            return Some(CallEvent::Logged(line));
+        match self.logged.try_recv() {
+            Ok(line) => return Some(CallEvent::Logged(line)),
+            // A closed channel is always ready, so that nobody could wait for the others.
+            Err(TryRecvError::Disconnected) => self.logged = never(),
+            Err(TryRecvError::Empty) => {}
         }
-        if let Ok(asked) = self.requests.try_recv() {
-            return Some(CallEvent::Asks(asked));
+        match self.requests.try_recv() {
+            Ok(asked) => return Some(CallEvent::Asks(asked)),
+            Err(TryRecvError::Disconnected) => self.requests = never(),
+            Err(TryRecvError::Empty) => {}
         }
         match self.finished.try_recv() {
             Ok(outcome) => Some(self.finish(outcome)),
@@ -245,7 +260,7 @@ impl RunningCall {
                 Some(self.finish(failed(ToolFailure::new(FailureKind::Engine, text))))
             }
             Err(TryRecvError::Empty) => {
-                let is_overdue = self.pulse.due().is_some_and(|due| Instant::now() > due + GRACE);
+                let is_overdue = self.control.pulse.due().is_some_and(|due| Instant::now() > due + GRACE);
                 is_overdue.then(|| self.finish(failed(ToolFailure::given_up(&self.limits))))
             }
         }
@@ -259,26 +274,40 @@ impl RunningCall {
     /// Returns a function that says whether the thread of the call has ended, which may happen after the call was
     /// abandoned.
     pub fn end(&self) -> impl Fn() -> bool + use<> {
-        let pulse = self.pulse.clone();
+        let pulse = self.control.pulse.clone();
         move || pulse.has_ended()
     }
 
     fn finish(&mut self, outcome: CodeOutcome) -> CallEvent {
         self.is_finished = true;
-        self.pulse.cancel();
+        self.control.pulse.cancel();
         CallEvent::Finished(outcome)
     }
 
     /// Answers a request. An answer to an unknown request is ignored.
     pub fn answer(&self, id: u64, answer: HostAnswer) {
-        // The capacity suffices for every request that may be open.
-        let _ = self.answers.try_send(Incoming::Answer(id, answer));
+        self.control.answer(id, answer);
     }
 
     /// Stops the call, which still reports its outcome.
     pub fn cancel(&self) {
-        self.pulse.cancel();
-        let _ = self.answers.try_send(Incoming::Cancel);
+        self.control.cancel();
+    }
+
+    /// Returns what answers and stops the call while another thread waits for its events.
+    pub fn handle(&self) -> CallHandle {
+        CallHandle(self.control.clone())
+    }
+
+    /// Waits for the next event of the call, on a thread that may block. `None` after its end.
+    pub fn next_event(&mut self) -> Option<CallEvent> {
+        while !self.is_finished {
+            match self.poll() {
+                Some(event) => return Some(event),
+                None => self.wait_for_event(),
+            }
+        }
+        None
     }
 
     /// Waits for the end of the call, on a thread that may block.
@@ -302,7 +331,7 @@ impl RunningCall {
         select.recv(&self.requests);
         select.recv(&self.logged);
         select.recv(&self.finished);
-        let until = self.pulse.due().map_or(GRACE, |due| due.saturating_duration_since(Instant::now()) + GRACE);
+        let until = self.control.pulse.due().map_or(GRACE, |due| due.saturating_duration_since(Instant::now()) + GRACE);
         let _ = select.ready_timeout(until.min(GRACE));
     }
 }
@@ -310,5 +339,30 @@ impl RunningCall {
 impl Drop for RunningCall {
     fn drop(&mut self) {
         self.cancel();
+    }
+}
+
+impl Control {
+    fn answer(&self, id: u64, answer: HostAnswer) {
+        // The capacity suffices for every request that may be open.
+        let _ = self.answers.try_send(Incoming::Answer(id, answer));
+    }
+
+    fn cancel(&self) {
+        self.pulse.cancel();
+        let _ = self.answers.try_send(Incoming::Cancel);
+    }
+}
+
+impl CallHandle {
+    /// Answers a request. An answer to an unknown request is ignored.
+    pub fn answer(&self, id: u64, answer: HostAnswer) {
+        self.0.answer(id, answer);
+    }
+}
+
+impl Drop for CallHandle {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A call has its own thread, memory, stack and time limit, and can only reach the outside through its caller:
 //! addresses and files are [`HostRequest`]s, which the caller checks, answers and records. A call never blocks the
-//! caller's thread: [`RunningCall::poll`] returns its events.
+//! caller's thread: [`RunningCall::poll`] returns its events, or a thread of the caller waits for them.
 //!
 //! ```text
 //!   ToolDefinition ── strip ──► Program ── start ──► thread ── HostCall ──► the caller
@@ -46,7 +46,7 @@ mod hostile_tests;
 mod tests;
 
 pub use cache::ProgramCache;
-pub use call::{CallEvent, RunningCall, ToolCall, ToolCode};
+pub use call::{CallEvent, CallHandle, RunningCall, ToolCall, ToolCode};
 pub use check::{check_tool, unreadable};
 pub use external::{ExternalRuntime, RUNNER_FILE};
 pub use host::{HostAnswer, HostCall, HostRequest};

@@ -280,6 +280,38 @@ fn the_host_answers_web_and_file_requests() {
 }
 
 #[test]
+fn one_thread_follows_a_call_while_another_answers_and_stops_it() {
+    let follow = |mut running: RunningCall| {
+        let (events_in, events) = crossbeam_channel::unbounded();
+        std::thread::spawn(move || {
+            while let Some(event) = running.next_event() {
+                events_in.send(event).expect("the test receives all events");
+            }
+        });
+        events
+    };
+    // It logs more than is passed on while it runs.
+    let code = "async function execute() { for (let i = 0; i < 200; i++) console.log(i); return await readFile('x') }";
+    let running = call(code, json!({})).start();
+    let (handle, events) = (running.handle(), follow(running));
+    let asked = events.iter().find_map(|event| match event {
+        CallEvent::Asks(asked) => Some(asked.id),
+        _ => None,
+    });
+    handle.answer(asked.expect("it asks"), HostAnswer::Text { text: "read".to_owned() });
+    // The iteration ends, because there is no event after the outcome.
+    let Some(CallEvent::Finished(outcome)) = events.iter().last() else { panic!("it has an outcome") };
+    assert_eq!((outcome.result.as_deref(), outcome.log.len()), (Ok("read"), 200));
+
+    let running = call("async function execute() { return await readFile('x') }", json!({})).start();
+    let (handle, events) = (running.handle(), follow(running));
+    assert!(matches!(events.recv(), Ok(CallEvent::Asks(_))));
+    drop(handle);
+    let Some(CallEvent::Finished(outcome)) = events.iter().last() else { panic!("it has an outcome") };
+    assert_eq!(outcome.result.unwrap_err().kind, FailureKind::Cancelled);
+}
+
+#[test]
 fn a_refusal_is_an_error_that_code_can_catch() {
     let code = "async function execute() { try { await fetch('https://x.y') } catch (error) { return error.message } }";
     let outcome = call(code, json!({})).start().wait(|_| HostAnswer::Refused { reason: "not allowed".to_owned() });

@@ -49,10 +49,10 @@ use crate::kernel::{EditedSession, WorkAnswer, WorkNotice, WorkOrder};
 use crate::log::AddedEvents;
 use crate::mind::PromptAdditions;
 use crate::orchestration::workflow::BeforeWorkflows;
-use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::inputs::InputExt;
 use crate::schedule::outside::OutsideExt;
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
-use crate::tools::{AnswerOrders, DESK, ExternalResultsReceived, OrderOutcome, ToolResultsReceived, Tools};
+use crate::tools::{AnswerOrders, DESK, OrderOutcome, Tools};
 use crate::workspace::trust::TrustAdded;
 use crate::workspace::vfs::{FileOrder, FileOutcome};
 use crate::workspace::{FileChanged, FileWritten, ProblemReport, SceneWrite, SettingsExt};
@@ -71,7 +71,6 @@ pub fn plugin(app: &mut App) {
         .init_resource::<Heartbeats>()
         .init_resource::<modules::ModulePrompts>()
         .init_resource::<modules::ModulesLoading>()
-        .init_resource::<modules::RunningModules>()
         .init_resource::<modules::KnownModules>()
         .init_resource::<AddedEvents>()
         .init_resource::<PromptAdditions>()
@@ -100,10 +99,7 @@ pub fn plugin(app: &mut App) {
     let mut tools = app.world_mut().get_resource_or_init::<Tools>();
     tools.add_executor(DESK);
     tools.add_executor(modules::MODULES);
-    app.add_systems(
-        Tick,
-        modules::run.in_set(ExternalResultsReceived).in_set(CollectInputs).after(ToolResultsReceived),
-    );
+    modules::add_runner(app);
     app.add_systems(
         Tick,
         (

@@ -2,13 +2,14 @@
 //! code.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use serde_json::{Map, Value, json};
 
 use super::files::path_from;
 use super::order::{CallAnswer, OrderReport};
 use super::web::ReadAnswer;
-use crate::engine::{CallEvent, FailureKind, HostAnswer, HostRequest, RunningCall};
+use crate::engine::{CallEvent, CallHandle, CodeOutcome, FailureKind, HostAnswer, HostCall, HostRequest, RunningCall};
 use crate::gate::WEB_FETCH;
 use crate::gateway::acp::READ_TEXT;
 use crate::mind::ToolCall;
@@ -16,57 +17,94 @@ use crate::mind::ToolCall;
 /// How many logged lines of a call are reported as progress.
 pub(crate) const MAX_LINES_TOLD: usize = 20;
 
-/// A running call.
+/// A running call. Dropping it stops it.
 pub(super) struct OpenCall {
     /// The folder of the document, to which its paths are relative.
-    pub(super) folder: String,
+    folder: String,
     /// The requests that its code waits for, by number.
-    pub(super) asked: BTreeMap<u64, HostRequest>,
-    /// The number of its logged lines that were already handled.
-    pub(super) lines_seen: usize,
-    pub(super) engine: RunningCall,
+    asked: BTreeMap<u64, HostRequest>,
+    engine: CallHandle,
+}
+
+/// What the thread that follows a call reports.
+pub(super) enum CallReport {
+    /// The code sends a request and waits for the answer.
+    Asks(HostCall),
+    /// The code logged a line.
+    Logged(String),
+    /// The code has ended.
+    Ended(OrderReport),
 }
 
 impl OpenCall {
-    /// Passes its messages to `say`; returns whether it is still running.
-    pub(super) fn poll(&mut self, mut say: impl FnMut(OrderReport)) -> bool {
-        while let Some(news) = self.engine.poll() {
-            match news {
-                CallEvent::Asks(asked) => match call_for(&self.folder, &asked.request) {
-                    Ok((tool, arguments)) => {
-                        let call = Box::new(ToolCall::new("", tool, arguments));
-                        say(OrderReport::Calls { number: asked.id, call });
-                        self.asked.insert(asked.id, asked.request);
-                    }
-                    Err(reason) => self.engine.answer(asked.id, HostAnswer::Refused { reason }),
-                },
-                CallEvent::Logged(line) => {
-                    self.lines_seen += 1;
-                    if self.lines_seen <= MAX_LINES_TOLD {
-                        say(OrderReport::Progress { text: line.text });
-                    }
+    /// Follows a call on a thread of its own, which passes what happens to `report`. The folder is that of the document.
+    pub(super) fn follow(
+        folder: String,
+        engine: RunningCall,
+        report: impl Fn(CallReport) + Send + 'static,
+    ) -> io::Result<Self> {
+        let handle = engine.handle();
+        let follow = move || report_events(engine, report);
+        std::thread::Builder::new().name("tool events".to_owned()).spawn(follow)?;
+        Ok(Self { folder, asked: BTreeMap::new(), engine: handle })
+    }
+
+    /// Turns what its thread reported into a report for the room, if the room has to know.
+    pub(super) fn receive(&mut self, report: CallReport) -> Option<OrderReport> {
+        match report {
+            CallReport::Asks(asked) => match call_for(&self.folder, &asked.request) {
+                Ok((tool, arguments)) => {
+                    let call = Box::new(ToolCall::new("", tool, arguments));
+                    self.asked.insert(asked.id, asked.request);
+                    Some(OrderReport::Calls { number: asked.id, call })
                 }
-                CallEvent::Finished(outcome) => {
-                    for line in outcome.log.into_iter().take(MAX_LINES_TOLD).skip(self.lines_seen) {
-                        say(OrderReport::Progress { text: line.text });
-                    }
-                    say(match outcome.result {
-                        Err(failure) if failure.kind == FailureKind::Cancelled => {
-                            OrderReport::Aborted { why: failure.text }
-                        }
-                        result => OrderReport::ended(result.map_err(|failure| failure.text)),
-                    });
-                    return false;
+                Err(reason) => {
+                    self.engine.answer(asked.id, HostAnswer::Refused { reason });
+                    None
                 }
-            }
+            },
+            CallReport::Logged(text) => Some(OrderReport::Progress { text }),
+            CallReport::Ended(report) => Some(report),
         }
-        true
+    }
+
+    /// Whether its code waits for the result of a request.
+    pub(super) fn waits_for_room(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     /// Sends the result of a request to the code.
     pub(super) fn send_answer(&mut self, number: u64, answer: &CallAnswer) {
         let Some(request) = self.asked.remove(&number) else { return };
         self.engine.answer(number, host_answer(&request, answer));
+    }
+}
+
+/// Reports the events of a call until its end.
+fn report_events(mut engine: RunningCall, report: impl Fn(CallReport)) {
+    let mut lines_seen = 0;
+    while let Some(event) = engine.next_event() {
+        match event {
+            CallEvent::Asks(asked) => report(CallReport::Asks(asked)),
+            CallEvent::Logged(line) => {
+                lines_seen += 1;
+                if lines_seen <= MAX_LINES_TOLD {
+                    report(CallReport::Logged(line.text));
+                }
+            }
+            CallEvent::Finished(CodeOutcome { result, log, .. }) => {
+                // The lines that were logged faster than they were read.
+                for line in log.into_iter().take(MAX_LINES_TOLD).skip(lines_seen) {
+                    report(CallReport::Logged(line.text));
+                }
+                report(CallReport::Ended(match result {
+                    Err(failure) if failure.kind == FailureKind::Cancelled => {
+                        OrderReport::Aborted { why: failure.text }
+                    }
+                    result => OrderReport::ended(result.map_err(|failure| failure.text)),
+                }));
+            }
+        }
     }
 }
 

@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy::ecs::prelude::*;
+use bevy::ecs::system::SystemParam;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::commands::BASH;
-use super::document_calls::OpenCall;
+use super::document_calls::{CallReport, OpenCall};
 use super::document_runtime::{DocumentRunner, DocumentSettings};
-use super::order::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, ToolOrder};
-use super::plan::{Planned, Work};
+use super::executor::{ToolExecutor, ToolReporter};
+use super::order::{CallAnswered, OrderKey, OrderReport, PendingToolOrders, ToolOrder};
+use super::plan::Planned;
 use super::tool::{Arguments, Tool};
 use super::{Tools, commands};
 use crate::agent::agent_file::folder_of_agent;
@@ -26,7 +28,8 @@ use crate::document::ToolDefinition;
 use crate::engine::{ProgramCache, ToolCall, ToolCode};
 use crate::gate::{DeclaredTouch, Power, ToolScope, TouchKind};
 use crate::gateway::GatewayEnvironment;
-use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
+use crate::schedule::outside::{Received, Start};
+use crate::schedule::{RoomDate, SimClock};
 use crate::workspace::ProblemReport;
 
 /// The executor of document tools.
@@ -37,7 +40,7 @@ const CALLS_AT_ONCE: usize = 8;
 
 /// The content of a call's order: everything that the engine needs, even if the document changes meanwhile.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-struct CallOrder {
+pub(super) struct CallOrder {
     /// The path of the document.
     file: String,
     tool: String,
@@ -143,69 +146,104 @@ fn tool(file: &str, definition: &ToolDefinition, scope: &ToolScope) -> Tool {
 #[derive(Resource, Default)]
 pub(super) struct ReadCode(pub(super) Arc<ProgramCache>);
 
-/// Collects results and requests of running calls, sends them answers, starts new orders, and stops cancelled calls.
-/// Running calls are not saved: an order that still exists after a restart begins again with the same random seed and
-/// makes the same requests, none of which is executed twice.
-pub(super) fn execute_orders(
-    (mut outcomes, mut answered): (ResMut<InputQueue<OrderOutcome>>, MessageReader<CallAnswered>),
-    (under_way, journal): (Res<PendingToolOrders>, Res<InputJournal>),
-    (clock, date, code): (Res<SimClock>, Res<RoomDate>, Res<ReadCode>),
-    (settings, surroundings): (Res<DocumentSettings>, Option<Res<GatewayEnvironment>>),
-    mut calls: Local<BTreeMap<OrderKey, OpenCall>>,
-) {
-    if journal.is_replaying() {
-        // A replay runs no code of an agent.
-        rule!("a-replay-runs-no-code");
-        return;
+/// Executes calls of documents' tools. Running calls are not saved: an order that still exists after a restart begins
+/// again with the same random seed and makes the same requests, none of which is executed twice.
+#[derive(Default)]
+pub(super) struct DocumentCalls(BTreeMap<OrderKey, OpenCall>);
+
+/// What calls are started with, and the answers to their requests.
+#[derive(SystemParam)]
+pub(super) struct CallSurroundings<'w, 's> {
+    answered: MessageReader<'w, 's, CallAnswered>,
+    clock: Res<'w, SimClock>,
+    date: Res<'w, RoomDate>,
+    code: Res<'w, ReadCode>,
+    settings: Res<'w, DocumentSettings>,
+    environment: Option<Res<'w, GatewayEnvironment>>,
+}
+
+impl ToolExecutor for DocumentCalls {
+    const NAME: &'static str = DOCUMENT_TOOLS;
+    const MAX_RUNNING: usize = CALLS_AT_ONCE;
+
+    type Order = CallOrder;
+    type Report = CallReport;
+    type World = CallSurroundings<'static, 'static>;
+
+    fn interrupted(&mut self, _: OrderKey, _: &CallOrder) -> Option<String> {
+        None
     }
-    for CallAnswered { key, number, answer } in answered.read() {
-        if let Some(call) = calls.get_mut(key) {
-            call.send_answer(*number, answer);
-        }
-    }
-    calls.retain(|key, call| {
-        // Dropping it stops it.
-        under_way.get(*key).is_some() && call.poll(|news| outcomes.push(OrderOutcome { key: *key, news }))
-    });
-    for order in under_way.of(DOCUMENT_TOOLS) {
-        if calls.len() >= CALLS_AT_ONCE {
-            return;
-        }
-        if calls.contains_key(&order.key) || outcomes.waiting().any(|outcome| outcome.key == order.key) {
-            continue;
-        }
-        let now_secs = date.secs(&clock).unwrap_or(0);
-        match call_of(order, now_secs, &code.0) {
-            Some(call) => {
-                let folder = call.agent_dir.clone();
-                let environment = surroundings.as_ref().map(|surroundings| &surroundings.0);
-                let engine = DocumentRunner::new(&settings, environment).start(call);
-                calls.insert(order.key, OpenCall { folder, asked: BTreeMap::new(), lines_seen: 0, engine });
+
+    fn start(
+        &mut self,
+        order: &ToolOrder,
+        content: CallOrder,
+        world: &mut CallSurroundings<'_, '_>,
+        reporter: ToolReporter<Self>,
+    ) -> Start<OrderReport> {
+        let now_secs = world.date.secs(&world.clock).unwrap_or(0);
+        let call = call_of(order.key, content, now_secs, &world.code.0);
+        let folder = call.agent_dir.clone();
+        let environment = world.environment.as_ref().map(|environment| &environment.0);
+        let engine = DocumentRunner::new(&world.settings, environment).start(call);
+        match OpenCall::follow(folder, engine, move |report| reporter.report(report)) {
+            Ok(call) => {
+                self.0.insert(order.key, call);
+                Start::Started
             }
-            None => {
-                let news = OrderReport::unparseable();
-                outcomes.push(OrderOutcome { key: order.key, news });
+            Err(error) => Start::Ended(OrderReport::Failed { why: format!("no thread could be started: {error}") }),
+        }
+    }
+
+    fn cancel(&mut self, key: OrderKey, _: &mut CallSurroundings<'_, '_>) {
+        // Dropping it stops it.
+        self.0.remove(&key);
+    }
+
+    fn receive(
+        &mut self,
+        key: OrderKey,
+        report: CallReport,
+        _: &mut CallSurroundings<'_, '_>,
+    ) -> Received<OrderReport> {
+        let report = self.0.get_mut(&key).and_then(|call| call.receive(report));
+        report.map_or(Received::Nothing, Received::Answer)
+    }
+
+    fn is_awaited(&self, key: &OrderKey) -> bool {
+        // Its code may be waiting for a person who decides about a call.
+        self.0.get(key).is_some_and(|call| !call.waits_for_room())
+    }
+
+    fn attend(
+        &mut self,
+        _: &PendingToolOrders,
+        running: &dyn Fn(&OrderKey) -> bool,
+        world: &mut CallSurroundings<'_, '_>,
+    ) {
+        self.0.retain(|key, _| running(key));
+        for CallAnswered { key, number, answer } in world.answered.read() {
+            if let Some(call) = self.0.get_mut(key) {
+                call.send_answer(*number, answer);
             }
         }
     }
 }
 
-/// The call that an order represents. Its random seed depends only on the order.
-fn call_of(order: &ToolOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> Option<ToolCall> {
-    let Work::Order { order: wanted } = &order.plan.work else { return None };
-    let wanted: CallOrder = serde_json::from_value(wanted.clone()).ok()?;
-    let folder = folder_of_agent(&wanted.file).unwrap_or("agents").to_owned();
-    Some(ToolCall {
-        code: ToolCode::Written { text: wanted.code.into(), programs: programs.clone() },
-        file: wanted.file,
-        first_line: wanted.first_line,
-        arguments: wanted.arguments,
+/// The call that an order represents. Its random seed depends only on the key of the order.
+fn call_of(key: OrderKey, order: CallOrder, now_secs: i64, programs: &Arc<ProgramCache>) -> ToolCall {
+    let folder = folder_of_agent(&order.file).unwrap_or("agents").to_owned();
+    ToolCall {
+        code: ToolCode::Written { text: order.code.into(), programs: programs.clone() },
+        file: order.file,
+        first_line: order.first_line,
+        arguments: order.arguments,
         agent_dir: folder.clone(),
         cwd: folder,
-        seed: content_hash(order.key.to_string().as_bytes()),
+        seed: content_hash(key.to_string().as_bytes()),
         now_unix_ms: now_secs.saturating_mul(1000),
         limits: DocumentRunner::limits(),
-    })
+    }
 }
 
 #[cfg(all(test, feature = "typescript"))]

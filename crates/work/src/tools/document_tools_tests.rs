@@ -2,15 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use bevy::app::App;
 use bevy::ecs::message::Messages;
 use bevy::ecs::system::SystemId;
 use serde_json::json;
 
-use super::super::{CallAnswer, Caller, builtin};
+use super::super::executor::ToolOutside;
+use super::super::{CallAnswer, Caller, OrderOutcome, Work, builtin};
 use super::*;
 use crate::base::{ActivationKey, RunTag, Seq};
 use crate::gate::{Authority, Bounds};
 use crate::mind::ToolCall as ModelCall;
+use crate::schedule::outside::{OutsideExt, execute};
+use crate::schedule::{self, InputJournal, InputQueue};
 use crate::workspace::files::FileContent;
 use crate::workspace::vfs::FileRights;
 
@@ -25,19 +29,18 @@ struct DocumentRoom {
 
 impl DocumentRoom {
     fn new(files: &[(&str, &str)]) -> Self {
-        let mut world = World::new();
+        let mut app = App::new();
+        app.add_plugins(schedule::plugin).add_outside(ToolOutside(DocumentCalls::default()));
+        let mut world = std::mem::take(app.world_mut());
         world.init_resource::<Messages<ProfileChanged>>();
         world.init_resource::<Messages<ProblemReport>>();
         world.init_resource::<Messages<CallAnswered>>();
-        world.init_resource::<InputQueue<OrderOutcome>>();
-        world.init_resource::<InputJournal>();
         world.init_resource::<PendingToolOrders>();
-        world.init_resource::<SimClock>();
-        world.init_resource::<RoomDate>();
         world.init_resource::<ReadCode>();
         world.init_resource::<DocumentSettings>();
         world.insert_resource(builtin().clone());
-        let (register, execute_orders) = (world.register_system(register), world.register_system(execute_orders));
+        let execute_orders = world.register_system(execute::<ToolOutside<DocumentCalls>>);
+        let register = world.register_system(register);
         let mut room = Self { world, register, execute_orders };
         room.files(files);
         room
@@ -101,6 +104,8 @@ impl DocumentRoom {
                 self.world.insert_resource(InputQueue::<OrderOutcome>::default());
                 if news.is_final() {
                     self.world.insert_resource(PendingToolOrders::default());
+                    // In the next tick, the order is over.
+                    self.world.run_system(self.execute_orders).unwrap();
                 }
                 return news;
             }

@@ -36,6 +36,16 @@ pub trait ToolExecutor: Send + Sync + 'static {
     /// The parts of the world that it needs, besides the orders.
     type World: SystemParam + 'static;
 
+    /// Runs first in each live tick, also without orders, and returns what it finds about running ones, as
+    /// [`Outside::poll`] says.
+    fn poll(&mut self, world: &mut ExecutorWorld<'_, '_, Self>) -> Vec<(OrderKey, Self::Report)>
+    where
+        Self: Sized,
+    {
+        let _ = world;
+        Vec::new()
+    }
+
     /// Decides about an order that an earlier process may have begun: `None` repeats it, a text ends it as stopped, for
     /// this reason.
     fn interrupted(&mut self, key: OrderKey, order: &Self::Order) -> Option<String>;
@@ -102,6 +112,10 @@ impl<E: ToolExecutor> Outside for ToolOutside<E> {
     type Report = E::Report;
     type Answer = OrderOutcome;
     type World = (Res<'static, PendingToolOrders>, E::World);
+
+    fn poll(&mut self, (_, world): &mut WorldOf<'_, '_, Self>) -> Vec<(OrderKey, E::Report)> {
+        self.0.poll(world)
+    }
 
     fn wanted(&mut self, (orders, _): &mut WorldOf<'_, '_, Self>) -> Vec<OrderKey> {
         orders.of(E::NAME).map(|order| order.key).collect()

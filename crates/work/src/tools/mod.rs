@@ -63,12 +63,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
+use executor::ToolOutside;
 
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};
 use crate::element::ElementRefused;
 use crate::gateway::{AttributesPutBack, McpServers, Network, ProgramSettings, ServerMessagesReceived, ServerPool};
-use crate::schedule::inputs::{CollectInputs, InputExt};
+use crate::schedule::inputs::InputExt;
 use crate::schedule::outside::{NoticesExt, OutsideExt, OutsideSystems};
 use crate::schedule::{InPhase, Layer, Tick, TickMessageExt, WorkshopSystems, saved as sections};
 use crate::workspace::vfs::{FileOrder, FileOutcome, FileReportsReceived};
@@ -113,7 +114,9 @@ pub fn plugin(app: &mut App) {
     app.add_outside(ToolOutside(mcp::ServerCalls::default()));
     app.add_outside(ToolOutside(web::WebRequests::default()));
     app.add_settings::<document_runtime::DocumentSettings>();
-    app.init_resource::<document_tools::ReadCode>().add_input::<document_checks::CodeChecked>();
+    app.init_resource::<document_tools::ReadCode>();
+    app.add_outside(ToolOutside(document_tools::DocumentCalls::default()));
+    app.add_outside(document_checks::CodeChecks::default());
     let answering = AnswerOrders.in_set(InPhase(WorkshopSystems::Ingest, Layer::Tools));
     let answering = answering.after(commands::keep_copies).before(order::close);
     app.configure_sets(Tick, answering);
@@ -138,16 +141,6 @@ pub fn plugin(app: &mut App) {
                 .chain()
                 .in_set(InPhase(WorkshopSystems::Decide, Layer::Tools)),
         ),
-    );
-    app.add_systems(
-        Tick,
-        (document_tools::execute_orders, document_checks::check)
-            .chain()
-            .in_set(ToolResultsReceived)
-            .in_set(ExternalResultsReceived)
-            .in_set(CollectInputs)
-            .after(FileReportsReceived)
-            .after(ServerMessagesReceived),
     );
     let outsides = OutsideSystems.in_set(ToolResultsReceived).in_set(ExternalResultsReceived);
     app.configure_sets(Tick, outsides.after(FileReportsReceived).after(ServerMessagesReceived));

@@ -46,6 +46,11 @@ impl<O: Outside> OutsideDriver<O> {
         &self.outside
     }
 
+    /// The outside, to end what it runs when the world is closed.
+    pub fn outside_mut(&mut self) -> &mut O {
+        &mut self.outside
+    }
+
     /// Whether an order is being carried out by this process.
     pub fn is_running(&self) -> bool {
         !self.running.is_empty()
@@ -129,18 +134,21 @@ pub fn execute<O: Outside>(
     let mut world = world.into_inner();
     let driver = driver.bypass_change_detection();
     if journal.is_replaying() {
+        // A replay carries nothing out: it runs no code of an agent.
+        rule!("a-replay-runs-no-code");
         driver.drop_all(&mut world);
         return;
     }
+    let polled = driver.outside.poll(&mut world);
     let wanted = driver.outside.wanted(&mut world);
-    if driver.is_at_rest(&wanted) {
+    if polled.is_empty() && driver.is_at_rest(&wanted) {
         driver.has_looked = true;
         return;
     }
     let (tape, tick) = (tape.as_deref_mut(), clock.tick());
     let mut answers = Answers::<O> { queue: &mut queue, tape, tick, admitted_in: tick };
     driver.cancel_unwanted(&wanted, &mut answers, &mut world);
-    driver.receive(&mut answers, &mut world);
+    driver.receive(polled, &mut answers, &mut world);
     let running = &driver.running;
     driver.outside.attend(&|key| running.contains_key(key), &mut world);
     driver.start_wanted(wanted, &mut answers, &mut world);
@@ -162,15 +170,16 @@ pub(super) fn execute_between_ticks<O: Outside>(
     if journal.is_replaying() {
         return Awaited::Nothing;
     }
+    let polled = driver.outside.poll(&mut world);
     let wanted = driver.outside.wanted(&mut world);
-    if driver.is_at_rest(&wanted) {
+    if polled.is_empty() && driver.is_at_rest(&wanted) {
         (driver.has_looked, driver.waits_since) = (true, None);
         return Awaited::Nothing;
     }
     let (tape, tick) = (tape.as_deref_mut(), clock.tick());
     let mut answers = Answers::<O> { queue: &mut queue, tape, tick, admitted_in: tick + 1 };
     driver.cancel_unwanted(&wanted, &mut answers, &mut world);
-    driver.receive(&mut answers, &mut world);
+    driver.receive(polled, &mut answers, &mut world);
     let waits_for_log = !is_logged && wanted.iter().any(|key| !driver.is_begun(key));
     if is_logged {
         driver.start_wanted(wanted, &mut answers, &mut world);
@@ -183,9 +192,14 @@ pub(super) fn execute_between_ticks<O: Outside>(
 }
 
 impl<O: Outside> OutsideDriver<O> {
-    fn receive(&mut self, answers: &mut Answers<'_, O>, world: &mut WorldOf<'_, '_, O>) {
+    fn receive(
+        &mut self,
+        polled: Vec<(O::Key, O::Report)>,
+        answers: &mut Answers<'_, O>,
+        world: &mut WorldOf<'_, '_, O>,
+    ) {
         let (arrived, ended) = self.reports.take();
-        for (key, report) in arrived {
+        for (key, report) in polled.into_iter().chain(arrived) {
             // It was cancelled, or it reports after its final report.
             if !self.running.contains_key(&key) {
                 continue;

@@ -78,6 +78,14 @@ pub trait Outside: Send + Sync + Sized + 'static {
     /// the clock or the input journal, which belong to the driver.
     type World: SystemParam + 'static;
 
+    /// Runs first in each live tick, also without orders: for an outside that keeps something running by itself, or
+    /// whose threads are asked for their results. Returns reports about running orders, which are received like those of
+    /// a [`Reporter`]; such an outside keeps the reporter of each order until it has returned the final one.
+    fn poll(&mut self, world: &mut WorldOf<'_, '_, Self>) -> Vec<(Self::Key, Self::Report)> {
+        let _ = world;
+        Vec::new()
+    }
+
     /// Returns the keys of the orders that the world waits for, oldest first. Called once in each live tick.
     fn wanted(&mut self, world: &mut WorldOf<'_, '_, Self>) -> Vec<Self::Key>;
 

@@ -50,6 +50,9 @@ struct Tower {
     started: Vec<u32>,
     cancelled: Vec<u32>,
     reporters: Vec<Reporter<Bell>>,
+    polls: u32,
+    /// What the next poll finds.
+    polled: Vec<(u32, (String, bool))>,
 }
 
 #[derive(Clone, Default)]
@@ -80,6 +83,12 @@ impl Outside for Bell {
     type Report = (String, bool);
     type Answer = Rung;
     type World = Res<'static, PendingOrders<Ring>>;
+
+    fn poll(&mut self, _: &mut WorldOf<'_, '_, Self>) -> Vec<(u32, (String, bool))> {
+        let mut tower = self.tower();
+        tower.polls += 1;
+        std::mem::take(&mut tower.polled)
+    }
 
     fn wanted(&mut self, pending: &mut WorldOf<'_, '_, Self>) -> Vec<u32> {
         pending.iter().map(Ring::key).collect()
@@ -350,6 +359,31 @@ fn what_arrives_during_a_replay_is_dropped() {
     world.bell.report(1, "ding", true);
     world.tick();
     assert_eq!((world.heard(), world.bell.tower().cancelled.clone()), (vec![], vec![1]));
+}
+
+#[test]
+fn an_outside_is_polled_in_each_live_tick_and_what_it_finds_about_running_orders_is_an_answer() {
+    let mut world = BellWorld::new();
+    world.tick();
+    assert_eq!(world.bell.tower().polls, 1, "there is no order");
+    world.ring(1, "soft");
+    world.tick();
+    world.tick();
+    let found = |number: u32, text: &str, is_last: bool| (number, (text.to_owned(), is_last));
+    world.bell.tower().polled = vec![found(1, "ding", false), found(2, "of nobody", true)];
+    world.tick();
+    assert_eq!(world.heard(), [heard(1, "ding")]);
+    // It lets go of the order together with its last report.
+    world.bell.tower().polled = vec![found(1, "dong", true), found(1, "again", true)];
+    world.bell.forget(1);
+    world.tick();
+    world.tick();
+    assert_eq!(world.heard(), [heard(1, "ding"), heard(1, "dong")]);
+
+    let polls = world.bell.tower().polls;
+    world.app.world_mut().resource_mut::<InputJournal>().replay([]);
+    world.tick();
+    assert_eq!(world.bell.tower().polls, polls, "nothing is polled in a replay");
 }
 
 #[test]

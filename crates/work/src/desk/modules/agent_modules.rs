@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
+use super::module_runner::ModuleRunner;
 use super::{ModuleCall, ModuleLogged, ModulesReported, ReportedModule, ReportedTool, path_of};
 use crate::agent::mdx_file::problem_of;
 use crate::base::text::truncate;
@@ -13,12 +14,14 @@ use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::tools::document_calls::{MAX_LINES_TOLD, call_for, host_answer};
+use crate::tools::executor::ToolReporter;
 use crate::tools::{CallAnswer, OrderKey, OrderReport};
 
-/// Refusal of a request that a module makes outside of a call.
+/// Refusals of requests that a module makes outside of a call, in a call, and in a call that was stopped.
 const FILES_AND_SERVERS: &str = "a module can only access files and servers during a call of one of its tools";
 const IN_A_CALL: &str =
     "its agent is waiting for this call: prompt it from the background, or return what it should know";
+const STOPPED: &str = "the call was stopped";
 
 /// The maximum time that work waits for the prompt text of a module: longer than code may run without a break, so that
 /// only a module that waits for something itself is late.
@@ -38,8 +41,20 @@ enum OrderPurpose {
     PromptText,
     /// Getting its prompt text after this call, which may have changed it.
     TextAfterCall(OrderKey),
-    /// A call of one of its tools, and the number of lines reported as progress so far.
-    Call(OrderKey, usize),
+    /// A call of one of its tools, held until it is answered, and the number of lines reported as progress so far.
+    Call(ToolReporter<ModuleRunner>, usize),
+    /// A call whose result is no longer wanted.
+    Withdrawn,
+}
+
+impl OrderPurpose {
+    /// The call, if it is one whose result is wanted.
+    fn call(&self) -> Option<OrderKey> {
+        match self {
+            Self::Call(reporter, _) => Some(*reporter.key()),
+            Self::Start | Self::PromptText | Self::TextAfterCall(_) | Self::Withdrawn => None,
+        }
+    }
 }
 
 /// A call that has ended and is reported once its module has returned its prompt text, so that the next prompt has it.
@@ -47,6 +62,8 @@ struct EndedCall {
     module: String,
     result: Result<String, String>,
     until: Instant,
+    /// Held until it is reported.
+    _reporter: ToolReporter<ModuleRunner>,
 }
 
 /// The modules whose prompt texts a piece of work lacks.
@@ -137,13 +154,14 @@ impl OpenModules {
     }
 
     /// Ends the modules in reverse order. From now on, only their log lines and the results of ended calls are used.
-    pub(super) fn end(&mut self) {
+    /// Returns the calls that get no result any more.
+    pub(super) fn end(&mut self) -> Vec<OrderKey> {
         let ended = std::mem::take(&mut self.ended_calls).into_iter();
         self.unsent.extend(ended.map(|(key, call)| ModuleOutput::Outcome(key, OrderReport::ended(call.result))));
         self.set.end();
         self.ends_until = Some(Instant::now() + END_WITHIN);
-        self.ordered.clear();
         self.prompt_text_waits.clear();
+        std::mem::take(&mut self.ordered).values().filter_map(OrderPurpose::call).collect()
     }
 
     /// Whether the modules have ended, or the time for ending has passed.
@@ -151,10 +169,16 @@ impl OpenModules {
         self.set.has_ended() || self.ends_until.is_some_and(|until| Instant::now() > until)
     }
 
-    /// Whether a call is being handled by one of the modules.
-    pub(super) fn has(&self, key: OrderKey) -> bool {
-        let is_under_way = |what: &OrderPurpose| matches!(what, OrderPurpose::Call(call, _) if *call == key);
-        self.ended_calls.contains_key(&key) || self.ordered.values().any(is_under_way)
+    /// Drops the result of a call and refuses its requests. The module goes on with it, because only the module itself
+    /// could stop it.
+    pub(super) fn withdraw(&mut self, key: OrderKey) {
+        self.ended_calls.remove(&key);
+        for what in self.ordered.values_mut().filter(|what| what.call() == Some(key)) {
+            *what = OrderPurpose::Withdrawn;
+        }
+        for (_, (module, asked)) in self.open_requests.extract_if(.., |(call, _), _| *call == key) {
+            self.set.answer(&module, &asked, HostAnswer::Refused { reason: STOPPED.to_owned() });
+        }
     }
 
     /// Requests the prompt texts for a piece of work that begins, of modules that are being loaded as soon as they are.
@@ -204,7 +228,11 @@ impl OpenModules {
 
     /// Passes a tool call to its module. Returns `None` if the module is still loading. The error says why it cannot
     /// be called.
-    pub(super) fn call(&mut self, key: OrderKey, call: &ModuleCall) -> Option<Result<(), String>> {
+    pub(super) fn call(
+        &mut self,
+        call: &ModuleCall,
+        reporter: ToolReporter<ModuleRunner>,
+    ) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
         if let Some(problem) = self.failed.get(&call.module) {
             return Some(Err(problem.what.clone()));
@@ -217,7 +245,7 @@ impl OpenModules {
         }
         let order = ModuleCommand::Tool { name: call.tool.clone(), arguments: call.arguments.clone() };
         let number = self.set.order(&call.module, order)?;
-        self.ordered.insert((call.module.clone(), number), OrderPurpose::Call(key, 0));
+        self.ordered.insert((call.module.clone(), number), OrderPurpose::Call(reporter, 0));
         Some(Ok(()))
     }
 
@@ -265,10 +293,11 @@ impl OpenModules {
     /// Handles a logged line: during a call it is reported as progress, otherwise it is logged within the module's
     /// allowance.
     fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<ModuleOutput> {
-        if let Some(OrderPurpose::Call(key, told)) = self.ordered.get_mut(&(module.clone(), order)) {
-            *told += 1;
-            let is_told = *told <= MAX_LINES_TOLD;
-            return is_told.then(|| ModuleOutput::Outcome(*key, OrderReport::Progress { text: line.text }));
+        if let Some(OrderPurpose::Call(reporter, lines)) = self.ordered.get_mut(&(module.clone(), order)) {
+            *lines += 1;
+            let is_reported = *lines <= MAX_LINES_TOLD;
+            return is_reported
+                .then(|| ModuleOutput::Outcome(*reporter.key(), OrderReport::Progress { text: line.text }));
         }
         let now = Instant::now();
         let allowance = self.log.entry(module.clone()).or_insert_with(|| LogAllowance::new(now));
@@ -292,14 +321,20 @@ impl OpenModules {
         outputs: &mut Vec<ModuleOutput>,
     ) {
         match (what, result) {
-            (Some(OrderPurpose::Call(key, _)), result) => {
+            (Some(OrderPurpose::Call(reporter, _)), result) => {
+                let key = *reporter.key();
                 self.open_requests.retain(|(call, _), _| *call != key);
                 let until = Instant::now() + ANSWER_WITHIN;
-                self.ended_calls.insert(key, EndedCall { module: module.to_owned(), result, until });
+                let ended = EndedCall { module: module.to_owned(), result, until, _reporter: reporter };
+                self.ended_calls.insert(key, ended);
                 let asked = self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::TextAfterCall(key));
                 if asked.is_none() {
                     self.report_call(key, outputs);
                 }
+            }
+            (Some(OrderPurpose::Withdrawn), _) => {
+                // The call may have changed its prompt text.
+                self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::PromptText);
             }
             (Some(OrderPurpose::TextAfterCall(key)), text) => {
                 self.take_prompt_text(module, text);
@@ -342,13 +377,12 @@ impl OpenModules {
     }
 
     fn handle_request(&mut self, module: &str, asked: HostCall, outputs: &mut Vec<ModuleOutput>) {
-        let call = match self.ordered.get(&(module.to_owned(), asked.order)) {
-            Some(OrderPurpose::Call(key, _)) => Some(*key),
-            _ => None,
-        };
+        let order = self.ordered.get(&(module.to_owned(), asked.order));
+        let (call, is_withdrawn) = (order.and_then(OrderPurpose::call), matches!(order, Some(OrderPurpose::Withdrawn)));
         let refused = |reason: &str| HostAnswer::Refused { reason: reason.to_owned() };
         let answer = match (&asked.request, call) {
             _ if self.ends_until.is_some() => refused("the module is being stopped"),
+            _ if is_withdrawn => refused(STOPPED),
             (HostRequest::Prompt { .. }, Some(_)) => refused(IN_A_CALL),
             (HostRequest::Prompt { message }, None) => {
                 let (profile, module, number) = (self.profile.clone(), module.to_owned(), asked.id);

@@ -16,8 +16,8 @@ mod wanted_modules;
 
 pub use module_events::ModuleLogged;
 pub(super) use module_messages::{KnownModules, apply_module_messages, apply_work_answers, follow_prompts};
+pub(super) use module_runner::add_runner;
 pub use module_runner::stop_all;
-pub(super) use module_runner::{RunningModules, run};
 pub(super) use module_words::wait_for_prompt_texts;
 pub(in crate::desk) use wanted_modules::path_of;
 pub use wanted_modules::{code_widening, module_files};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bevy::app::App;
 use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
@@ -22,9 +23,11 @@ use crate::gateway::GatewayEnvironment;
 use crate::log::EventLog;
 use crate::mind::PromptAdditions;
 use crate::modules::{ModuleFolder, ModuleOptions, ModuleSet, may_be_imported};
-use crate::schedule::{InputJournal, InputQueue, RoomDate, SimClock};
+use crate::schedule::outside::{OutsideDriver, OutsideExt, Received, Start};
+use crate::schedule::{InputQueue, RoomDate, SimClock};
 use crate::tools::document_runtime::DocumentRunner;
-use crate::tools::{CallAnswered, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, Work};
+use crate::tools::executor::{ToolExecutor, ToolOutside, ToolReporter};
+use crate::tools::{CallAnswered, OrderKey, OrderReport, ToolOrder};
 use crate::workspace::FileChanged;
 use crate::workspace::layout::read_below;
 
@@ -48,9 +51,10 @@ struct AwaitedTexts {
     is_over: bool,
 }
 
-/// The modules of all agents. Not saved, because they are loaded again when a room is reopened.
-#[derive(Resource, Default)]
-pub(in crate::desk) struct RunningModules {
+/// The modules of all agents, and the calls of their tools. Not saved, because modules are loaded again when a room is
+/// reopened.
+#[derive(Default)]
+pub(super) struct ModuleRunner {
     /// The hash of the code and the loading state, by profile.
     all: BTreeMap<Id, (u64, LoadState)>,
     /// The modules that are being ended.
@@ -60,81 +64,109 @@ pub(in crate::desk) struct RunningModules {
     /// Profiles whose modules could not be started to load.
     unstarted: BTreeSet<Id>,
     programs: Arc<ProgramCache>,
-    /// The calls that were started by this process.
-    begun: BTreeSet<OrderKey>,
-    has_looked: bool,
+    /// Whether this process has looked for modules to load.
+    has_loaded: bool,
 }
 
 /// The parts of the room that the runner reads.
 #[derive(SystemParam)]
-pub(in crate::desk) struct RoomView<'w, 's> {
+pub(super) struct RoomView<'w, 's> {
     sources: ModuleSources<'w, 's>,
     clock: Res<'w, SimClock>,
     date: Res<'w, RoomDate>,
-    under_way: Res<'w, PendingToolOrders>,
-    journal: Res<'w, InputJournal>,
     words: Res<'w, PromptAdditions>,
     surroundings: Option<Res<'w, GatewayEnvironment>>,
 }
 
-/// Loads and ends modules, forwards their messages, and passes calls to them.
-pub(in crate::desk) fn run(
-    room: RoomView,
-    mut changes: MessageReader<FileChanged>,
-    (mut answered, mut prompted): (MessageReader<CallAnswered>, MessageReader<PromptAnswered>),
-    (mut reports, mut outcomes): (ResMut<InputQueue<ModulesReported>>, ResMut<InputQueue<OrderOutcome>>),
-    mut loading: ResMut<ModulesLoading>,
-    mut running: ResMut<RunningModules>,
-) {
-    if room.journal.is_replaying() {
-        return;
-    }
-    let running = &mut *running;
-    // All changes have to be read, not only the first one.
-    let has_changed = changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
-    let is_first = !running.has_looked;
-    let sources = &room.sources;
-    let is_other_trust = sources.trust.as_ref().is_some_and(|trust| trust.is_changed());
-    let is_other_room = is_other_trust || sources.roster.is_changed() || sources.profiles.is_changed();
-    if is_first || has_changed || is_other_room || !running.unstarted.is_empty() {
-        room.load(running);
-    }
-    for CallAnswered { key, number, answer } in answered.read() {
-        running.open().for_each(|modules| modules.send_answer(*key, *number, answer));
-    }
-    for PromptAnswered { profile, module, number, answer } in prompted.read() {
-        if let Some((_, LoadState::Open(modules))) = running.all.get_mut(profile) {
-            modules.answer_prompt(module, *number, answer);
-        }
-    }
-    running.take_loaded();
-    let mut outputs: Vec<ModuleOutput> = running.ending.iter_mut().flat_map(OpenModules::take_messages).collect();
-    outputs.extend(running.open().flat_map(OpenModules::take_messages));
-    running.ending.retain(|modules| !modules.has_ended());
-    for output in outputs {
-        match output {
-            ModuleOutput::Report(news) => reports.push(news),
-            ModuleOutput::Outcome(key, news) => {
-                if news.is_final() {
-                    running.begun.remove(&key);
-                }
-                outcomes.push(OrderOutcome { key, news });
-            }
-        }
-    }
-    running.request_prompt_texts(&room.words, &mut reports);
-    running.all.retain(|profile, (_, loaded)| {
-        let is_gone = matches!(loaded, LoadState::Gone);
-        if is_gone {
-            reports.push(ModulesReported::Are { profile: profile.clone(), modules: Vec::new(), problems: Vec::new() });
-        }
-        !is_gone
-    });
-    running.order(&room.under_way, &mut outcomes);
-    loading.set_if_neq(ModulesLoading(running.is_loading()));
+/// The room, what it says to modules, and what they say to it.
+#[derive(SystemParam)]
+pub(super) struct ModuleRoom<'w, 's> {
+    room: RoomView<'w, 's>,
+    changes: MessageReader<'w, 's, FileChanged>,
+    answered: MessageReader<'w, 's, CallAnswered>,
+    prompted: MessageReader<'w, 's, PromptAnswered>,
+    reports: ResMut<'w, InputQueue<ModulesReported>>,
+    loading: ResMut<'w, ModulesLoading>,
 }
 
-impl RunningModules {
+/// Registers the runner. It runs outside of the world, with the executors of tools.
+pub(in crate::desk) fn add_runner(app: &mut App) {
+    app.add_outside(ToolOutside(ModuleRunner::default()));
+}
+
+impl ToolExecutor for ModuleRunner {
+    const NAME: &'static str = MODULES;
+    // Each module has a bounded queue of its own.
+    const MAX_RUNNING: usize = usize::MAX;
+    // Modules are polled in each tick.
+    const TAKES_REAL_TIME: bool = false;
+
+    type Order = ModuleCall;
+    type Report = OrderReport;
+    type World = ModuleRoom<'static, 'static>;
+
+    /// Loads and ends modules, and forwards their messages.
+    fn poll(&mut self, world: &mut ModuleRoom<'_, '_>) -> Vec<(OrderKey, OrderReport)> {
+        let mut calls = self.load_changed(world);
+        for CallAnswered { key, number, answer } in world.answered.read() {
+            self.open().for_each(|modules| modules.send_answer(*key, *number, answer));
+        }
+        for PromptAnswered { profile, module, number, answer } in world.prompted.read() {
+            if let Some((_, LoadState::Open(modules))) = self.all.get_mut(profile) {
+                modules.answer_prompt(module, *number, answer);
+            }
+        }
+        self.take_loaded();
+        let mut outputs: Vec<ModuleOutput> = self.ending.iter_mut().flat_map(OpenModules::take_messages).collect();
+        outputs.extend(self.open().flat_map(OpenModules::take_messages));
+        self.ending.retain(|modules| !modules.has_ended());
+        for output in outputs {
+            match output {
+                ModuleOutput::Report(report) => world.reports.push(report),
+                ModuleOutput::Outcome(key, report) => calls.push((key, report)),
+            }
+        }
+        self.request_prompt_texts(&world.room.words, &mut world.reports);
+        self.report_gone(&mut world.reports);
+        world.loading.set_if_neq(ModulesLoading(self.is_loading()));
+        calls
+    }
+
+    fn interrupted(&mut self, _: OrderKey, _: &ModuleCall) -> Option<String> {
+        // The memory of the module is lost, and the effect of the call is unknown.
+        Some("the workshop was stopped during this call of a module".to_owned())
+    }
+
+    /// Passes a call to its module.
+    fn start(
+        &mut self,
+        _: &ToolOrder,
+        call: ModuleCall,
+        _: &mut ModuleRoom<'_, '_>,
+        reporter: ToolReporter<Self>,
+    ) -> Start<OrderReport> {
+        let result = match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
+            Some(LoadState::Reading(_)) => None,
+            Some(LoadState::Open(modules)) => modules.call(&call, reporter),
+            Some(LoadState::Gone) | None => Some(Err(format!("the module {} no longer exists", call.module))),
+        };
+        match result {
+            None => Start::NotYet,
+            Some(Ok(())) => Start::Started,
+            Some(Err(why)) => Start::Ended(OrderReport::Failed { why }),
+        }
+    }
+
+    fn cancel(&mut self, key: OrderKey, _: &mut ModuleRoom<'_, '_>) {
+        self.open().for_each(|modules| modules.withdraw(key));
+    }
+
+    fn receive(&mut self, _: OrderKey, report: OrderReport, _: &mut ModuleRoom<'_, '_>) -> Received<OrderReport> {
+        Received::Answer(report)
+    }
+}
+
+impl ModuleRunner {
     fn open(&mut self) -> impl Iterator<Item = &mut OpenModules> {
         self.all.values_mut().filter_map(|(_, loaded)| match loaded {
             LoadState::Open(modules) => Some(&mut **modules),
@@ -148,6 +180,23 @@ impl RunningModules {
             LoadState::Open(modules) => modules.is_loading(),
             LoadState::Gone => false,
         })
+    }
+
+    /// Loads and ends modules if something changed on which that depends. Returns the reports on calls that ended with
+    /// their module.
+    fn load_changed(&mut self, world: &mut ModuleRoom<'_, '_>) -> Vec<(OrderKey, OrderReport)> {
+        // All changes have to be read, not only the first one.
+        let has_changed = world.changes.read().filter(|change| change.path.ends_with(".ts")).count() > 0;
+        let room = &world.room;
+        let is_first = !std::mem::replace(&mut self.has_loaded, true);
+        let sources = &room.sources;
+        let is_other_trust = sources.trust.as_ref().is_some_and(|trust| trust.is_changed());
+        let is_other_room = is_other_trust || sources.roster.is_changed() || sources.profiles.is_changed();
+        if is_first || has_changed || is_other_room || !self.unstarted.is_empty() {
+            room.load(self)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Takes over modules whose files have been read.
@@ -189,67 +238,34 @@ impl RunningModules {
         }
     }
 
-    fn end(&mut self, loaded: LoadState) {
-        if let LoadState::Open(mut modules) = loaded {
-            modules.end();
-            self.ending.push(*modules);
+    /// Reports the agents that have no modules left.
+    fn report_gone(&mut self, reports: &mut InputQueue<ModulesReported>) {
+        for (profile, _) in self.all.extract_if(.., |_, (_, loaded)| matches!(loaded, LoadState::Gone)) {
+            reports.push(ModulesReported::Are { profile, modules: Vec::new(), problems: Vec::new() });
         }
     }
 
-    /// Passes calls to modules, and fails calls that can no longer be executed.
-    fn order(&mut self, under_way: &PendingToolOrders, outcomes: &mut InputQueue<OrderOutcome>) {
-        let is_first_look = !std::mem::replace(&mut self.has_looked, true);
-        self.begun.retain(|key| under_way.get(*key).is_some());
-        for order in under_way.of(MODULES) {
-            let is_answered = outcomes.waiting().any(|outcome| outcome.key == order.key && outcome.news.is_final());
-            if is_answered {
-                continue;
-            }
-            if self.begun.contains(&order.key) {
-                let is_held = self.open().any(|modules| modules.has(order.key));
-                if !is_held {
-                    let why = "its module was reloaded during this call".to_owned();
-                    outcomes.push(OrderOutcome { key: order.key, news: OrderReport::Aborted { why } });
-                }
-                continue;
-            }
-            let read = match &order.plan.work {
-                Work::Order { order } => serde_json::from_value::<ModuleCall>(order.clone()).ok(),
-                _ => None,
-            };
-            let news = match read {
-                None => OrderReport::unparseable(),
-                // The memory of the module is lost, and the effect of the call is unknown.
-                Some(_) if is_first_look => {
-                    OrderReport::Aborted { why: "the workshop was stopped during this call of a module".to_owned() }
-                }
-                Some(call) => match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
-                    Some(LoadState::Reading(_)) => continue,
-                    Some(LoadState::Open(modules)) => match modules.call(order.key, &call) {
-                        None => continue,
-                        Some(Ok(())) => {
-                            self.begun.insert(order.key);
-                            continue;
-                        }
-                        Some(Err(why)) => OrderReport::Failed { why },
-                    },
-                    _ => OrderReport::Failed { why: format!("the module {} no longer exists", call.module) },
-                },
-            };
-            outcomes.push(OrderOutcome { key: order.key, news });
-        }
+    /// Ends modules. Returns the reports on their calls.
+    fn end(&mut self, loaded: LoadState) -> Vec<(OrderKey, OrderReport)> {
+        let LoadState::Open(mut modules) = loaded else { return Vec::new() };
+        let calls = modules.end();
+        self.ending.push(*modules);
+        let why = "its module was reloaded during this call";
+        calls.into_iter().map(|key| (key, OrderReport::Aborted { why: why.to_owned() })).collect()
     }
 }
 
 impl RoomView<'_, '_> {
-    /// Loads new and changed modules of agents in the room, and ends those of other agents.
-    fn load(&self, running: &mut RunningModules) {
+    /// Loads new and changed modules of agents in the room, and ends those of other agents. Returns the reports on calls
+    /// that ended with their module.
+    fn load(&self, running: &mut ModuleRunner) -> Vec<(OrderKey, OrderReport)> {
+        let mut calls = Vec::new();
         let wanted = self.sources.wanted();
         running.unstarted.retain(|profile| wanted.contains_key(profile));
         let gone: Vec<Id> = running.all.keys().filter(|profile| !wanted.contains_key(*profile)).cloned().collect();
         for profile in gone {
             if let Some((_, loaded)) = running.all.insert(profile, (0, LoadState::Gone)) {
-                running.end(loaded);
+                calls.extend(running.end(loaded));
             }
         }
         for (profile, Wanted { home, files, hash }) in wanted {
@@ -290,9 +306,10 @@ impl RoomView<'_, '_> {
             };
             running.unstarted.remove(&profile);
             if let Some((_, before)) = running.all.insert(profile, (hash, loaded)) {
-                running.end(before);
+                calls.extend(running.end(before));
             }
         }
+        calls
     }
 
     fn workspace(&self) -> Option<PathBuf> {
@@ -303,10 +320,11 @@ impl RoomView<'_, '_> {
 /// Ends all modules of a room that is being closed and logs their last lines. It waits no longer than `within` for
 /// them.
 pub fn stop_all(world: &mut World, within: Duration) {
-    let Some(mut running) = world.get_resource_mut::<RunningModules>() else { return };
-    let RunningModules { all, mut ending, .. } = std::mem::take(&mut *running);
+    let Some(mut driver) = world.get_resource_mut::<OutsideDriver<ToolOutside<ModuleRunner>>>() else { return };
+    let ModuleRunner { all, mut ending, .. } = std::mem::take(&mut driver.outside_mut().0);
     for (_, loaded) in all.into_values() {
         if let LoadState::Open(mut modules) = loaded {
+            // Their calls are answered when the room is opened again.
             modules.end();
             ending.push(*modules);
         }
