@@ -102,7 +102,7 @@ fn a_large_file_is_read_in_parts_and_searches_report_skipping_it() {
         call("vfs_search", "text: needle"),
     ];
     let script = format!("latency: 0.1\nagents:\n  lead:\n    - tools: [ {} ]\n    - text: Done.\n", calls.join(", "));
-    let settings = ("settings.yaml", "files: { max_file_mib: 16 }\n");
+    let settings = ("settings.yaml", "files: { max_file_mib: 0.015625 }\n");
     let mut studio = Studio::new(&script, &[settings, ("artifacts/large.txt", &text)]);
     studio.task("lead", "Look.");
     studio.idle();

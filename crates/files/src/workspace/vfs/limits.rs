@@ -66,7 +66,7 @@ impl FileLimits {
         let most = self.bytes_at_most(path);
         if bytes > most {
             return Err(format!(
-                "'{path}' would be {} KiB, but the limit is {}; split it, or raise files.max_file_mib in \
+                "'{path}' would be {} KiB, but the limit is {} KiB; split it, or raise files.max_file_mib in \
                     settings.yaml.",
                 bytes.div_ceil(1024),
                 most / 1024
