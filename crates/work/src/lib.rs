@@ -12,7 +12,7 @@ pub mod orchestration;
 pub mod tools;
 
 // Re-exports of the layers below, so that paths are the same in every crate.
-pub(crate) use workshop_files::{store, workspace};
+pub(crate) use workshop_files::workspace;
 pub(crate) use workshop_foundation::{base, log, schedule, text};
 pub(crate) use workshop_knowledge::knowledge;
 pub(crate) use workshop_mdx::{document, engine, heartbeat, modules};

@@ -63,7 +63,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bevy::app::App;
 use bevy::ecs::prelude::*;
-use executor::ToolOutside;
 
 use crate::agent::{AgentProfile, ProfileChanged, Profiles};
 use crate::base::{Id, Problem};

@@ -20,7 +20,7 @@ use super::sandbox::attribute_watch::SupervisorReport;
 use super::sandbox::program_access::hidden_in;
 use super::sandbox::supervisor::PUT_BACK_VARIABLE;
 use super::sandbox::{Confinement, Level, Limits, Rights};
-use crate::base::text;
+use crate::base::{Id, text};
 use crate::gateway::keys::Environment;
 use crate::gateway::keys::private_variables::USUAL_VARIABLES;
 use crate::workspace::SettingsSection;

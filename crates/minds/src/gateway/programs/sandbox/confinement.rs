@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
 
 use super::sandbox_trials::{TrialFailure, bubblewrap_trial, namespaces_trial, try_out};
+use super::supervisor::SUPERVISOR_ARGUMENT;
 use crate::base::Problem;
 
-/// The argument that starts this program as the supervisor of another.
-pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
 /// The environment variable by which a person chooses the kind of sandbox: a [`Level::word`]. Nothing in a workspace can
 /// set it, and a kind that does not work here means that every command needs approval.
 pub const SANDBOX_VARIABLE: &str = "WORKSHOP_SANDBOX";

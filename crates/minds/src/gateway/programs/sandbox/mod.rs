@@ -27,4 +27,5 @@ pub mod supervisor;
 pub mod unconfined;
 
 pub(in crate::gateway) use confinement::own_program;
-pub use confinement::{Confinement, Level, Limits, Rights, SANDBOX_VARIABLE, SUPERVISOR_ARGUMENT, set_supervisor};
+pub use confinement::{Confinement, Level, Limits, Rights, SANDBOX_VARIABLE, set_supervisor};
+pub use supervisor::SUPERVISOR_ARGUMENT;

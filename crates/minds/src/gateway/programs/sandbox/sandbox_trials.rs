@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::confinement::SUPERVISOR_ARGUMENT;
-use super::supervisor::TRY_NAMESPACES;
+use super::supervisor::{SUPERVISOR_ARGUMENT, TRY_NAMESPACES};
 
 /// The trial of whether bubblewrap is permitted to create a sandbox, which is not the case in some containers.
 pub(super) fn bubblewrap_trial(bubblewrap: &Path) -> Command {

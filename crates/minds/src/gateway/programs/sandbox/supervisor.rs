@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use super::hidden_paths;
 
+/// The argument that starts this program as the supervisor of another.
+pub const SUPERVISOR_ARGUMENT: &str = "__watch-over";
 /// The argument with which the supervisor starts this program as the one that becomes the program.
 const START: &str = "--start";
 /// The argument with which this program finds out whether the system lets it use namespaces.
@@ -94,8 +96,7 @@ impl SupervisorArguments {
     }
 }
 
-/// Supervises a program; the arguments are those after
-/// [`SUPERVISOR_ARGUMENT`](super::confinement::SUPERVISOR_ARGUMENT). Notes for the reader of the program's output are
+/// Supervises a program; the arguments are those after [`SUPERVISOR_ARGUMENT`]. Notes for the reader of the program's output are
 /// passed to `say`.
 pub fn main(arguments: impl Iterator<Item = String>, say: fn(&str)) -> ExitCode {
     let arguments: Vec<String> = arguments.collect();
@@ -127,11 +128,11 @@ mod system {
 
     use super::super::attribute_reports::AttributeChange;
     use super::super::bubblewrap::Sandbox;
-    use super::super::confinement::SUPERVISOR_ARGUMENT;
     use super::super::guarded_attributes::GuardedAttributes;
     use super::super::program_access::entries;
     use super::super::sandbox_root::SandboxRoot;
     use super::super::{confined_start, namespaces};
+    use super::SUPERVISOR_ARGUMENT;
     use super::{NOT_STARTED, PUT_BACK_VARIABLE, START, SupervisorArguments};
 
     /// The exit code for a program that exceeded a limit.
