@@ -1,6 +1,6 @@
 //! The tests of the examples: what must hold for an element, an event, a pane, a part of prompts, a reason to wake, a tool
-//! and a way out of the world that another crate adds. They are beside their example and in one program, because linking the workshop takes
-//! longer than compiling and running them.
+//! and a way out of the world that another crate adds. They are beside their example and in one program, because linking
+//! the workshop takes longer than compiling and running them.
 
 #[path = "../element/tests.rs"]
 mod element;

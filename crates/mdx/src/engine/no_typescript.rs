@@ -16,8 +16,7 @@ pub fn links_of(_code: &str) -> FileLinks {
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::{EngineLimits, ProgramCache, strip, unreadable};
-    use crate::modules::ModuleFolder;
+    use crate::engine::{strip, unreadable};
 
     #[test]
     fn code_in_a_program_without_typescript_says_what_is_missing_and_what_to_do() {
@@ -27,18 +26,5 @@ mod tests {
         let failure = unreadable(&error, "agents/ada/agent.mdx", 4);
         assert!(failure.text.starts_with("this program was built without TypeScript"), "{}", failure.text);
         assert!(strip(&"a".repeat(101), 100).unwrap_err().what.contains("at most 100"), "that comes first");
-    }
-
-    #[test]
-    fn modules_in_a_program_without_typescript_are_problems_of_their_files() {
-        let files = [("modules/clock.ts", "export default { setup() {} };"), ("modules/notes.md", "")];
-        let folder = ModuleFolder::read(files, |_| None, &ProgramCache::default(), &EngineLimits::default());
-        let problems: Vec<_> =
-            folder.problems.iter().map(|found| (&*found.path, found.problem.what.as_str())).collect();
-        assert!(folder.entries.is_empty(), "{:?}", folder.entries);
-        assert!(
-            matches!(problems[..], [("modules/clock.ts", what)] if what.contains("without TypeScript")),
-            "{problems:?}"
-        );
     }
 }

@@ -7,6 +7,8 @@
 mod folder;
 mod set;
 
+#[cfg(all(test, not(feature = "typescript")))]
+mod no_typescript_tests;
 #[cfg(all(test, feature = "typescript"))]
 mod tests;
 

@@ -1,3 +1,5 @@
+//! The contract of every way out of the world, tried with a bell that is rung somewhere else.
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
