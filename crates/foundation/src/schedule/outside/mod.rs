@@ -1,5 +1,6 @@
-//! The only way out of the world: everything that the world asks of programs, networks, disks and other threads is an
-//! order that one driver starts, cancels, counts and answers.
+//! The way out of the world: what the world asks of programs, networks and other threads is an order that one driver
+//! starts, cancels, counts and answers. (Requests to models and orders to the file service keep the same contract by
+//! themselves.)
 //!
 //! The contract is the same for every [`Outside`]:
 //!
@@ -15,8 +16,8 @@
 //! 5. In a replay, nothing is started, and whatever arrives is dropped: the journal holds the answers.
 //!
 //! In reading order: the trait [`Outside`], the [`driver`], how threads [report](reporter), the saved orders of outsides
-//! that need no state of their own ([`pending`]), what arrives [unasked](notices), what the clock [waits](waiting) for, and the [`tape`] that records
-//! outsides and plays them.
+//! that need no state of their own ([`pending`]), what arrives [unasked](notices), what the clock [waits](waiting) for,
+//! and the [`tape`] that records outsides and plays them.
 
 pub mod driver;
 pub mod notices;
