@@ -43,9 +43,11 @@ impl ExternalCalls<'_> {
         let place = ProgramPlace::of(&environment).telling(self.put_back_listener());
         let cancel = stop.clone();
         threads.spawn(async move {
+            let Some((before, _)) = read_keys(keys.clone(), environment.clone()).await else { return };
             let mut ended = run(program, place, cancel).await;
-            if let Some((keys, _)) = read_keys(keys, environment).await {
-                ended.redact(|text| keys.redact(text));
+            if let Some((after, _)) = read_keys(keys, environment).await {
+                // A person may have replaced a key meanwhile.
+                ended.redact(|text| after.redact(&before.redact(text)));
                 done(ended);
             }
         });
@@ -62,9 +64,10 @@ impl ExternalCalls<'_> {
         let (threads, stop) = self.begin().map_err(|error| format!("the network is not available: {error}"))?;
         let (environment, keys, cancel) = (self.environment(), self.network.keys.clone(), stop.clone());
         threads.spawn(async move {
+            let Some((before, _)) = read_keys(keys.clone(), environment.clone()).await else { return };
             let answered = question.ask(cancel).await;
-            if let Some((keys, _)) = read_keys(keys, environment).await {
-                done(WebQuestion::redacted(answered, |text| keys.redact(text)));
+            if let Some((after, _)) = read_keys(keys, environment).await {
+                done(WebQuestion::redacted(answered, |text| after.redact(&before.redact(text))));
             }
         });
         Ok(RunningCall { _stop: stop.drop_guard() })
