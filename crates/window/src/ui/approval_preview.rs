@@ -9,6 +9,7 @@ use egui::{
 
 use super::texts;
 use crate::gate::RiskLevel;
+use crate::kernel::ChangedFile;
 use crate::tools::preview_lines::CONTINUATION;
 use crate::tools::{Preview, PreviewLine, PreviewLineKind};
 use crate::ui::ViewerContext;
@@ -26,7 +27,8 @@ pub(super) const MARGIN: f32 = 4.0;
 /// The cached lines of a preview.
 #[derive(Clone)]
 struct Lines {
-    of: Arc<Preview>,
+    /// The preview and the changed files.
+    of: Arc<(Preview, Vec<ChangedFile>)>,
     lines: Arc<Vec<PreviewLine>>,
 }
 
@@ -158,12 +160,14 @@ fn lines_of(ui: &Ui, cx: &ViewerContext<'_>, question: &QuestionView) -> Arc<Vec
     };
     let id = WidgetId::new(("approval lines", question.approval.id.as_str()));
     if let Some(cached) = ui.data(|data| data.get_temp::<Lines>(id))
-        && *cached.of == preview
+        && cached.of.0 == preview
+        && cached.of.1 == question.approval.changed_files
     {
         return cached.lines;
     }
     let lines = Arc::new(rows_of(question.approval.lines(&preview)));
-    ui.data_mut(|data| data.insert_temp(id, Lines { of: Arc::new(preview), lines: lines.clone() }));
+    let of = Arc::new((preview, question.approval.changed_files.clone()));
+    ui.data_mut(|data| data.insert_temp(id, Lines { of, lines: lines.clone() }));
     lines
 }
 

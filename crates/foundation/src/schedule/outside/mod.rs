@@ -1,6 +1,6 @@
 //! The way out of the world: what the world asks of programs, networks and other threads is an order that one driver
-//! starts, cancels, counts and answers. (Requests to models and orders to the file service keep the same contract by
-//! themselves.)
+//! starts, cancels, counts and answers. Requests to models and orders to the file service keep the same contract by
+//! themselves.
 //!
 //! The contract is the same for every [`Outside`]:
 //!

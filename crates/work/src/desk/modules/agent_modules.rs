@@ -1,12 +1,12 @@
 //! The running modules of an agent: their pending orders, their requests, and their last report.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use super::log_allowance::{Allowed, LogAllowance};
-use super::module_runner::ModuleRunner;
 use super::{ModuleCall, ModuleLogged, ModulesReported, ReportedModule, ReportedTool, path_of};
 use crate::agent::mdx_file::problem_of;
 use crate::base::text::truncate;
@@ -14,7 +14,6 @@ use crate::base::{ActivationKey, Id, Problem};
 use crate::engine::{HostAnswer, HostCall, HostRequest, LogLine, ModuleCommand, ModuleMessage};
 use crate::modules::{ModuleEvent, ModuleFolder, ModuleSet, ModuleState};
 use crate::tools::document_calls::{MAX_LINES_TOLD, call_for, host_answer};
-use crate::tools::executor::ToolReporter;
 use crate::tools::{CallAnswer, OrderKey, OrderReport};
 
 /// Refusals of requests that a module makes outside of a call, in a call, and in a call that was stopped.
@@ -33,6 +32,18 @@ const END_WITHIN: Duration = Duration::from_secs(5);
 /// The maximum length of a logged line in characters.
 const MAX_LINE_CHARS: usize = 2_000;
 
+/// A call of a tool of a module. Whoever gave it hears that it was lost if this is dropped before it is reported.
+pub(super) struct HeldCall {
+    key: OrderKey,
+    _reporter: Box<dyn Any + Send + Sync>,
+}
+
+impl HeldCall {
+    pub(super) fn new(key: OrderKey, reporter: impl Any + Send + Sync) -> Self {
+        Self { key, _reporter: Box::new(reporter) }
+    }
+}
+
 /// The purpose of an order to a module.
 enum OrderPurpose {
     /// Starting its background work.
@@ -42,7 +53,7 @@ enum OrderPurpose {
     /// Getting its prompt text after this call, which may have changed it.
     TextAfterCall(OrderKey),
     /// A call of one of its tools, held until it is answered, and the number of lines reported as progress so far.
-    Call(ToolReporter<ModuleRunner>, usize),
+    Call(HeldCall, usize),
     /// A call whose result is no longer wanted.
     Withdrawn,
 }
@@ -51,7 +62,7 @@ impl OrderPurpose {
     /// The call, if it is one whose result is wanted.
     fn call(&self) -> Option<OrderKey> {
         match self {
-            Self::Call(reporter, _) => Some(*reporter.key()),
+            Self::Call(call, _) => Some(call.key),
             Self::Start | Self::PromptText | Self::TextAfterCall(_) | Self::Withdrawn => None,
         }
     }
@@ -63,7 +74,7 @@ struct EndedCall {
     result: Result<String, String>,
     until: Instant,
     /// Held until it is reported.
-    _reporter: ToolReporter<ModuleRunner>,
+    _held: HeldCall,
 }
 
 /// The modules whose prompt texts a piece of work lacks.
@@ -228,11 +239,7 @@ impl OpenModules {
 
     /// Passes a tool call to its module. Returns `None` if the module is still loading. The error says why it cannot
     /// be called.
-    pub(super) fn call(
-        &mut self,
-        call: &ModuleCall,
-        reporter: ToolReporter<ModuleRunner>,
-    ) -> Option<Result<(), String>> {
+    pub(super) fn call(&mut self, call: &ModuleCall, held: HeldCall) -> Option<Result<(), String>> {
         let state = self.set.states().find(|(file, _)| *file == call.module).map(|(_, state)| state);
         if let Some(problem) = self.failed.get(&call.module) {
             return Some(Err(problem.what.clone()));
@@ -245,7 +252,7 @@ impl OpenModules {
         }
         let order = ModuleCommand::Tool { name: call.tool.clone(), arguments: call.arguments.clone() };
         let number = self.set.order(&call.module, order)?;
-        self.ordered.insert((call.module.clone(), number), OrderPurpose::Call(reporter, 0));
+        self.ordered.insert((call.module.clone(), number), OrderPurpose::Call(held, 0));
         Some(Ok(()))
     }
 
@@ -293,11 +300,10 @@ impl OpenModules {
     /// Handles a logged line: during a call it is reported as progress, otherwise it is logged within the module's
     /// allowance.
     fn logged(&mut self, module: String, order: u64, line: LogLine) -> Option<ModuleOutput> {
-        if let Some(OrderPurpose::Call(reporter, lines)) = self.ordered.get_mut(&(module.clone(), order)) {
+        if let Some(OrderPurpose::Call(call, lines)) = self.ordered.get_mut(&(module.clone(), order)) {
             *lines += 1;
             let is_reported = *lines <= MAX_LINES_TOLD;
-            return is_reported
-                .then(|| ModuleOutput::Outcome(*reporter.key(), OrderReport::Progress { text: line.text }));
+            return is_reported.then(|| ModuleOutput::Outcome(call.key, OrderReport::Progress { text: line.text }));
         }
         let now = Instant::now();
         let allowance = self.log.entry(module.clone()).or_insert_with(|| LogAllowance::new(now));
@@ -321,11 +327,11 @@ impl OpenModules {
         outputs: &mut Vec<ModuleOutput>,
     ) {
         match (what, result) {
-            (Some(OrderPurpose::Call(reporter, _)), result) => {
-                let key = *reporter.key();
+            (Some(OrderPurpose::Call(call, _)), result) => {
+                let key = call.key;
                 self.open_requests.retain(|(call, _), _| *call != key);
                 let until = Instant::now() + ANSWER_WITHIN;
-                let ended = EndedCall { module: module.to_owned(), result, until, _reporter: reporter };
+                let ended = EndedCall { module: module.to_owned(), result, until, _held: call };
                 self.ended_calls.insert(key, ended);
                 let asked = self.order(module, ModuleCommand::SystemPrompt, OrderPurpose::TextAfterCall(key));
                 if asked.is_none() {

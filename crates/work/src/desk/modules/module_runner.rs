@@ -11,7 +11,7 @@ use bevy::ecs::prelude::*;
 use bevy::ecs::system::SystemParam;
 use crossbeam_channel::{Receiver, bounded};
 
-use super::agent_modules::{ANSWER_WITHIN, MissingTexts, ModuleOutput, OpenModules};
+use super::agent_modules::{ANSWER_WITHIN, HeldCall, MissingTexts, ModuleOutput, OpenModules};
 use super::module_messages::draft_of;
 use super::wanted_modules::{FOLDER, ModuleSources, Wanted, is_code_trusted};
 use super::{MODULES, ModuleCall, ModuleLogged, ModulesLoading, ModulesReported, PromptAnswered, path_of};
@@ -140,14 +140,14 @@ impl ToolExecutor for ModuleRunner {
     /// Passes a call to its module.
     fn start(
         &mut self,
-        _: &ToolOrder,
+        order: &ToolOrder,
         call: ModuleCall,
         _: &mut ModuleRoom<'_, '_>,
         reporter: ToolReporter<Self>,
     ) -> Start<OrderReport> {
         let result = match self.all.get_mut(&call.profile).map(|(_, loaded)| loaded) {
             Some(LoadState::Reading(_)) => None,
-            Some(LoadState::Open(modules)) => modules.call(&call, reporter),
+            Some(LoadState::Open(modules)) => modules.call(&call, HeldCall::new(order.key, reporter)),
             Some(LoadState::Gone) | None => Some(Err(format!("the module {} no longer exists", call.module))),
         };
         match result {

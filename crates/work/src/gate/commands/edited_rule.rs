@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::EDITED;
 use super::words::{Command, join};
 use super::{ALLOWLIST_FILE, CommandRules, runs_edited, with_entry};
+use crate::gateway::sources_found_by;
 
 /// A rule that allows a command also with sources that changed since a person last saw them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -18,10 +19,12 @@ pub struct EditedRule {
 
 impl EditedRule {
     /// The rule that would let this command in this folder run changed sources, beside the rules in `text`: the one that
-    /// allows the command already, if it has no wildcard, or one for the whole command. `None` if neither does that, or if
-    /// a rule requires approval for the command.
+    /// allows the command already, if it has no wildcard, or one for the whole command. `None` if neither does that, if a
+    /// rule requires approval for the command, or if the command itself is no tool that finds sources.
     pub fn for_command(line: &str, folder: &str, text: &str) -> Option<Self> {
         let Command::Plain(words) = Command::parse(line) else { return None };
+        // A rule for a shell would say nothing about the tools in its line.
+        sources_found_by(&words)?;
         let rules = CommandRules::of(text);
         if rules.approval_rule(&words).is_some() {
             return None;
