@@ -20,7 +20,7 @@ fn somebody() -> (SocketAddr, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this computer is free");
     let address = listener.local_addr().expect("it has an address");
     let (rang, names) = channel();
-    std::thread::spawn(move || {
+    let serve = move || {
         for stream in listener.incoming().flatten() {
             let mut name = String::new();
             let mut reader = BufReader::new(stream);
@@ -30,7 +30,8 @@ fn somebody() -> (SocketAddr, Receiver<String>) {
             }
             let _ = writeln!(reader.get_mut(), "Come in, {}!", name.trim());
         }
-    });
+    };
+    std::thread::Builder::new().name("door".to_owned()).spawn(serve).expect("a thread can be started");
     (address, names)
 }
 

@@ -283,11 +283,12 @@ fn the_host_answers_web_and_file_requests() {
 fn one_thread_follows_a_call_while_another_answers_and_stops_it() {
     let follow = |mut running: RunningCall| {
         let (events_in, events) = crossbeam_channel::unbounded();
-        std::thread::spawn(move || {
+        let following = move || {
             while let Some(event) = running.next_event() {
                 events_in.send(event).expect("the test receives all events");
             }
-        });
+        };
+        std::thread::Builder::new().spawn(following).expect("a thread can be started");
         events
     };
     // It logs more than is passed on while it runs.
