@@ -381,7 +381,7 @@ fn broken_rules(text: &str) -> Vec<&'static str> {
         ("straight quotes", text.contains('"')),
         ("a curved apostrophe", text.contains(['‘', '’'])),
         ("no space before the unit", has_unit_without_space(text)),
-        ("American spelling", AMERICAN.iter().any(|start| is_american(start))),
+        ("American spelling", AMERICAN.iter().any(is_american)),
         ("an abbreviation", ["e.g.", "i.e.", "etc."].iter().any(|short| lower.contains(short))),
     ];
     rules.into_iter().filter(|(_, is_broken)| *is_broken).map(|(rule, _)| rule).collect()

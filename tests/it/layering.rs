@@ -315,7 +315,7 @@ fn the_shell_of_the_window_names_no_pane() {
                         || named.starts_with(&format!("{allowed}:"))
                         || named.starts_with(&format!("{allowed};"))
                 };
-                assert!(ALLOWED.iter().any(|allowed| is_allowed(allowed)), "{path}:{number} names {named}");
+                assert!(ALLOWED.iter().any(is_allowed), "{path}:{number} names {named}");
             }
         }
     }
