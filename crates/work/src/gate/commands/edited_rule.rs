@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::rules::EDITED;
 use super::words::{Command, join};
 use super::{ALLOWLIST_FILE, CommandRules, runs_edited, with_entry};
-use crate::gateway::sources_found_by;
 
 /// A rule that allows a command also with sources that changed since a person last saw them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -19,12 +18,10 @@ pub struct EditedRule {
 
 impl EditedRule {
     /// The rule that would let this command in this folder run changed sources, beside the rules in `text`: the one that
-    /// allows the command already, if it has no wildcard, or one for the whole command. `None` if neither does that, if a
-    /// rule requires approval for the command, or if the command itself is no tool that finds sources.
+    /// allows the command already, if it has no wildcard, or one for the whole command. `None` if neither does that, or if
+    /// a rule requires approval for the command.
     pub fn for_command(line: &str, folder: &str, text: &str) -> Option<Self> {
         let Command::Plain(words) = Command::parse(line) else { return None };
-        // A rule for a shell would say nothing about the tools in its line.
-        sources_found_by(&words)?;
         let rules = CommandRules::of(text);
         if rules.approval_rule(&words).is_some() {
             return None;
@@ -96,7 +93,6 @@ mod tests {
     fn a_rule_that_would_not_help_is_not_offered() {
         for (line, text) in [
             ("cargo test; ls", "cargo test: true\n"),
-            ("sh -c 'cargo test'", ""),
             ("cargo test", "cargo test: ask\n"),
             ("cargo test", "cargo: false\n"),
             ("cargo test", "- not a list of commands\n"),
