@@ -14,7 +14,7 @@ use crate::gateway::slack::{
     SlackAccess, SlackCommand, SlackEvent, SlackMessage, SlackPost, SlackSends, SlackSettings, SlackTerms,
 };
 use crate::gateway::{ExternalCalls, GatewaySettings, RunningCall, SlackNews};
-use crate::schedule::outside::{Outside, Received, Reporter, Start, WorldOf};
+use crate::schedule::outside::{IssuedOrders, Outside, Received, Reporter, Start, WorldOf};
 use crate::tools::{
     DESK, DeskOrder, OrderKey, OrderOutcome, OrderReport, PendingToolOrders, SLACK_OUTBOX, ToolOrder, ToolOutput,
 };
@@ -111,6 +111,7 @@ pub(in crate::desk) fn advance_posts(
     (orders, access): (Res<PendingToolOrders>, Res<SlackAccess>),
     (mut news, mut outcomes): (MessageReader<SlackNews>, MessageReader<FileOutcome>),
     (mut files, mut answers): (MessageWriter<FileOrder>, MessageWriter<OrderOutcome>),
+    mut issued: ResMut<IssuedOrders>,
 ) {
     let all = all.bypass_change_detection();
     // The orders of these calls are closed later in this tick.
@@ -148,6 +149,8 @@ pub(in crate::desk) fn advance_posts(
             files.write(all.write_line(order.key, &sent, None));
         } else {
             all.sending.insert(order.key, sent);
+            // It is sent in the next tick, which must know after a kill that it may have been.
+            issued.note();
         }
     }
     let unwritten: Vec<OrderKey> = all.posted.keys().copied().filter(|key| !all.is_being_written(*key)).collect();
@@ -276,5 +279,55 @@ impl Outside for SlackPosts {
             SlackNews::Posted { post, .. } => posted(*key, post),
             other => other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::message::Messages;
+    use bevy::ecs::system::RunSystemOnce;
+
+    use super::*;
+    use crate::base::{ActivationKey, RunTag};
+    use crate::mind::ToolCall;
+    use crate::tools::Planned;
+
+    /// Whether a tick that accepts a message lets the next one wait for the log, while messages are sent this way.
+    fn waits_for_log(sends: SlackSends) -> bool {
+        let content = DeskOrder::SlackSend { channel: "#ops".into(), text: "Hi".into(), thread: None };
+        let content = serde_json::to_value(content).expect("it is plain data");
+        let order = ToolOrder {
+            key: OrderKey::new(
+                RunTag::default(),
+                (ActivationKey::numbered(1), 1, 0),
+                &ToolCall::new("c", "s", json!({})),
+            ),
+            agent: "ada".into(),
+            profile: "ada".into(),
+            plan: Planned::order(DESK, content, Vec::new(), ("sending", "something")).of("slack_send"),
+            rights: FileRights::default(),
+            cause: Seq(1),
+            worktree: None,
+        };
+        let orders: PendingToolOrders = serde_json::from_value(json!([order])).expect("it is a list of orders");
+        let mut world = World::new();
+        world.insert_resource(orders);
+        world.insert_resource(SlackAccess { sends, ..SlackAccess::default() });
+        world.init_resource::<SlackSending>();
+        world.init_resource::<IssuedOrders>();
+        world.init_resource::<Messages<SlackNews>>();
+        world.init_resource::<Messages<FileOutcome>>();
+        world.init_resource::<Messages<FileOrder>>();
+        world.init_resource::<Messages<OrderOutcome>>();
+        world.run_system_once(advance_posts).expect("its resources are there");
+        assert_eq!(world.resource::<SlackSending>().sending.len(), usize::from(sends != SlackSends::Files));
+        world.resource::<IssuedOrders>().any()
+    }
+
+    #[test]
+    fn a_message_is_sent_once_its_tick_is_in_the_log() {
+        assert!(waits_for_log(SlackSends::WebApi));
+        assert!(waits_for_log(SlackSends::Webhook));
+        assert!(!waits_for_log(SlackSends::Files), "the file service waits for the log itself");
     }
 }
