@@ -68,6 +68,7 @@ mod server_files;
 mod server_peers;
 mod server_trust;
 mod servers;
+mod servers_alone;
 mod session_walk;
 mod settings_names;
 mod settings_reference;

@@ -16,9 +16,10 @@ use crate::cases;
 use crate::peers::is_ignored;
 use crate::program::PATIENCE;
 use crate::servers::{
-    ServersAlone, TestWorkspace, is_gone, mock_server, processes, results, room_with, run_in, script, script_of_a_call,
-    terms, tool, workspace_on_disk,
+    TestWorkspace, is_gone, mock_server, processes, results, room_with, run_in, script, script_of_a_call, terms, tool,
+    workspace_on_disk,
 };
+use crate::servers_alone::ServersAlone;
 use crate::workshop::Workshop;
 
 pub fn trials() -> Vec<Trial> {

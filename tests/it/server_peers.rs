@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::peers::{is_ignored, mcp_conformance, mcp_servers};
 use crate::program::{PATIENCE, folder};
-use crate::servers::{SCENE, ServersAlone};
+use crate::servers::SCENE;
+use crate::servers_alone::ServersAlone;
 use crate::workshop::{Setup, Workshop};
 
 pub fn trials() -> Vec<Trial> {

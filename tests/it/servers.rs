@@ -6,20 +6,16 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agent_workshop::agent::{McpServer, mcp_server};
 use agent_workshop::base::Seq;
-use agent_workshop::gateway::mcp::{
-    McpClient, McpCommand, McpEvent, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms, Pool,
-};
+use agent_workshop::gateway::mcp::{McpClient, McpFailure, McpFault, McpOffer, McpRequest, McpSettings, McpTerms};
 use agent_workshop::gateway::peers::{allow_peer, forbid_peer};
 use agent_workshop::gateway::sandbox::{Level, SUPERVISOR_ARGUMENT};
 use agent_workshop::gateway::{
-    Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, NetworkRuntime, PutBackListener,
-    server_status_text,
+    Environment, GatewayEnvironment, McpServerStatus, McpServers, McpTry, server_status_text,
 };
 use agent_workshop::kernel::{Approval, Kernel};
 use agent_workshop::orchestration::workflow::WorkflowCommand;
@@ -86,45 +82,6 @@ pub fn mock_server(mode: &str) -> McpServer {
 
 pub fn terms() -> McpTerms {
     McpTerms { connect: Duration::from_secs(3), call: Duration::from_secs(6), ..McpSettings::default().terms() }
-}
-
-/// A pool of servers without a room.
-pub struct ServersAlone {
-    pool: Mutex<Option<Pool>>,
-    events: Receiver<McpEvent>,
-    /// Outlives the pool.
-    _threads: NetworkRuntime,
-}
-
-impl ServersAlone {
-    pub fn new(environment: &Environment) -> Self {
-        let threads = NetworkRuntime::default();
-        let (sender, events) = std::sync::mpsc::channel();
-        let handle = threads.handle().expect("threads can be started");
-        // The test may have ended.
-        let emit = Arc::new(move |event| drop(sender.send(event)));
-        let pool = Pool::new(handle, environment, emit, PutBackListener::default());
-        Self { pool: Mutex::new(Some(pool)), events, _threads: threads }
-    }
-
-    pub fn send(&self, command: McpCommand) {
-        self.pool.lock().expect("no test panics while it sends").as_mut().expect("it is there").execute(command);
-    }
-
-    /// The next event within this time.
-    pub fn next(&self, timeout: Duration) -> Option<McpEvent> {
-        self.events.recv_timeout(timeout).ok()
-    }
-}
-
-impl Drop for ServersAlone {
-    fn drop(&mut self) {
-        if let Ok(pool) = self.pool.get_mut()
-            && let Some(pool) = pool.take()
-        {
-            pool.shut_down();
-        }
-    }
 }
 
 /// A temporary workspace with a configuration folder of its own.
